@@ -1,0 +1,117 @@
+"""Surefoot: agents that learn a world by acting in it, and can prove every answer they give about it.
+
+The names below are loaded when they are first used, so that `import surefoot` costs almost nothing. What costs more to
+load stays in a module of its own: `surefoot.environments.<name>`, `surefoot.testing`, and every error in
+`surefoot.errors`.
+
+Example:
+    >>> import surefoot
+    >>> surefoot.moved("kitchen").verdict
+    'accepted'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surefoot.journal import Entry, Head, Journal, Verification, open_journal
+    from surefoot.knowledge.agenda import Agenda
+    from surefoot.knowledge.claims import Claim
+    from surefoot.knowledge.failures import FailureMemory
+    from surefoot.knowledge.risk import LearnedGate, Protect, RiskBudget
+    from surefoot.knowledge.routes import Route
+    from surefoot.knowledge.worldmap import WorldMap
+    from surefoot.learners.conservative import ConservativeActionModel
+    from surefoot.learners.vocabulary import MISSING, UNREAD, Vocabulary
+    from surefoot.protocols import (
+        ActionModel,
+        Environment,
+        Outcome,
+        Prediction,
+        RiskPolicy,
+        call_of,
+        ended,
+        faulted,
+        moved,
+        refused,
+    )
+
+__all__ = [
+    "ActionModel",
+    "Agenda",
+    "Claim",
+    "ConservativeActionModel",
+    "Entry",
+    "Environment",
+    "FailureMemory",
+    "Head",
+    "Journal",
+    "LearnedGate",
+    "MISSING",
+    "Outcome",
+    "Prediction",
+    "Protect",
+    "RiskBudget",
+    "RiskPolicy",
+    "Route",
+    "UNREAD",
+    "Verification",
+    "Vocabulary",
+    "WorldMap",
+    "call_of",
+    "ended",
+    "faulted",
+    "moved",
+    "open_journal",
+    "refused",
+]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ActionModel": "surefoot.protocols",
+    "Agenda": "surefoot.knowledge.agenda",
+    "Claim": "surefoot.knowledge.claims",
+    "ConservativeActionModel": "surefoot.learners.conservative",
+    "Entry": "surefoot.journal",
+    "Environment": "surefoot.protocols",
+    "FailureMemory": "surefoot.knowledge.failures",
+    "Head": "surefoot.journal",
+    "Journal": "surefoot.journal",
+    "LearnedGate": "surefoot.knowledge.risk",
+    "MISSING": "surefoot.learners.vocabulary",
+    "Outcome": "surefoot.protocols",
+    "Prediction": "surefoot.protocols",
+    "Protect": "surefoot.knowledge.risk",
+    "RiskBudget": "surefoot.knowledge.risk",
+    "RiskPolicy": "surefoot.protocols",
+    "Route": "surefoot.knowledge.routes",
+    "UNREAD": "surefoot.learners.vocabulary",
+    "Verification": "surefoot.journal",
+    "Vocabulary": "surefoot.learners.vocabulary",
+    "WorldMap": "surefoot.knowledge.worldmap",
+    "call_of": "surefoot.protocols",
+    "ended": "surefoot.protocols",
+    "faulted": "surefoot.protocols",
+    "moved": "surefoot.protocols",
+    "open_journal": "surefoot.journal",
+    "refused": "surefoot.protocols",
+}
+"""Where each public name is defined (PEP 562)."""
+
+
+if not TYPE_CHECKING:  # so that a type checker reports a name that is not there
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name when it is first used."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})
