@@ -1,0 +1,395 @@
+"""What a map can be asked: ways, frontiers, claims and their stories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from surefoot import values
+from surefoot.errors import BadArgument
+from surefoot.knowledge import history
+from surefoot.knowledge.claims import Claim, Why
+from surefoot.knowledge.fold import CONFIRMED, DOUBT, OPEN, REFUSED
+from surefoot.knowledge.mapcore import MapCore, collection
+from surefoot.knowledge.routes import INFINITE, Route, Router
+
+if TYPE_CHECKING:
+    from surefoot.knowledge.expected import ExpectedRouter
+
+__all__ = ["Questions"]
+
+_ROUTERS = 8
+
+
+class Questions(MapCore):
+    """The questions of a map; `WorldMap` inherits them.
+
+    Example:
+        >>> from surefoot.knowledge.worldmap import WorldMap
+        >>> issubclass(WorldMap, Questions)
+        True
+    """
+
+    def next(self, state: Any, targets: Iterable[Any], confirmed_only: bool = False) -> Any:
+        """Return the action to take in `state` on the cheapest known way to a target.
+
+        None when no way is known, and when `state` is a target; `route` tells the two apart.
+
+        Args:
+            state: where the agent is.
+            targets: the states to get to; a single state must be wrapped, `{state}`.
+            confirmed_only: use confirmed claims alone.
+
+        Raises:
+            BadArgument: `targets` is a single state.
+
+        Cost: the first time one search from the targets; then what changed on the map between here and there.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden")
+            >>> m.next("hall", {"garden"}), m.next("garden", {"garden"}), m.next("hall", {"moon"})
+            ('north', None, None)
+        """
+        with self._lock:
+            router, s, _ = self._ask(state, targets, confirmed_only)
+            if s < 0 or router.distance(s) >= INFINITE:
+                return None
+            claim = router.step(s)
+            return None if claim < 0 else self._action_value(self._fold.action[claim])
+
+    def route(self, state: Any, targets: Iterable[Any], confirmed_only: bool = False) -> Route:
+        """Return the whole answer: already there, a way with its cost, or no way known.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden")
+            >>> m.route("hall", {"garden"}).cost, m.route("hall", {"hall"}).reached, m.route("hall", {"moon"}).known
+            (3, True, False)
+        """
+        with self._lock:
+            router, s, keys = self._ask(state, targets, confirmed_only)
+            here = values.copy(state)
+            if values.encode_state(state) in keys:
+                return Route(here, True, None, 0, (), here)
+            if s < 0 or router.distance(s) >= INFINITE:
+                return Route(here, False, None, float("inf"))
+            steps = self._follow(router, s)
+            last = self._fold.to[steps[-1]]
+            shown = tuple(
+                (self._state_value(self._fold.origin[c]), self._action_value(self._fold.action[c])) for c in steps
+            )
+            return Route(here, False, shown[0][1], router.distance(s), shown, self._state_value(last))
+
+    def path(self, state: Any, targets: Iterable[Any], confirmed_only: bool = False) -> list[tuple[Any, Any]]:
+        """Return the cheapest known way as pairs (state, action); empty when there is none, or none is needed.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden").see("garden", "gate", to="road")
+            >>> m.path("hall", {"road"})
+            [('hall', 'north'), ('garden', 'gate')]
+        """
+        return list(self.route(state, targets, confirmed_only).steps)
+
+    def distances(self, targets: Iterable[Any], confirmed_only: bool = False) -> Mapping[Any, tuple[float, Any]]:
+        """Return for each state with a known way (cost to the nearest target, first action).
+
+        Targets map to (0, None).
+
+        The mapping is exact: `1`, `True` and `1.0` are different keys.
+
+        Cost: linear in the map, plus one search the first time.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().see("hall", "north", to="garden").distances({"garden"})
+            {'hall': (3, 'north'), 'garden': (0, None)}
+        """
+        with self._lock:
+            self._catch_up()
+            keys = self._targets(targets)
+            router = self._router(keys, confirmed_only)
+            fold, actions = self._fold, [self._action_value(a) for a in range(len(self._fold.action_key))]
+            found: dict[bytes, tuple[Any, tuple[float, Any]]] = {}
+            for s, cost in enumerate(router.all()):
+                if cost < INFINITE:
+                    claim = router.step(s)
+                    action = None if claim < 0 else actions[fold.action[claim]]
+                    found[fold.state_key[s]] = (self._state_value(s), (cost, action))
+            for key in sorted(key for key in keys if key not in fold.state_id):
+                found[key] = (values.decode(key), (0, None))
+            return values.ExactDict._of(found)
+
+    def explore(self, state: Any) -> Any:
+        """Return the action to take in `state` towards what nobody has checked.
+
+        One that is open here, else a step to the nearest state where one is; None when there is nothing left to check
+        that can be reached from here.
+
+        An action is open when it was never taken (and not refused), or when it is doubtful.
+
+        Cost: the actions on offer here; when nothing is open here, what changed since the last time.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden").see("hall", "down")
+            >>> _ = m.arrive("hall", "down", "cellar")
+            >>> m.explore("hall"), m.explore("cellar")
+            ('north', None)
+        """
+        key = values.encode_state(state)
+        with self._lock:
+            self._catch_up()
+            fold = self._fold
+            s = fold.state_id.get(key, -1)
+            if s < 0:
+                return None
+            if fold.opens[s]:
+                flags = fold.flags
+                here = [(flags[c] & DOUBT, self._rank(a), a) for a, c in fold.out[s].items() if flags[c] & OPEN]
+                return self._action_value(min(here)[2])
+            router = self._router(None, False)
+            if router.distance(s) >= INFINITE:
+                return None
+            claim = router.step(s)
+            return self._action_value(fold.action[claim])
+
+    def frontier(self) -> list[tuple[Any, Any]]:
+        """Return what acting can still teach: pairs (state, action) never taken and not refused, and doubtful ones.
+
+        Cost: linear in the map.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().see("hall", "north").frontier()
+            [('hall', 'north')]
+        """
+        with self._lock:
+            self._catch_up()
+            fold, actions = self._fold, [self._action_value(a) for a in range(len(self._fold.action_key))]
+            return [
+                (self._state_value(fold.origin[claim]), actions[fold.action[claim]])
+                for claim, flags in enumerate(fold.flags)
+                if flags & OPEN
+            ]
+
+    def unvisited(self) -> list[Any]:
+        """Return the states that are known of but were never visited.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().visit("hall").see("hall", "north", to="garden").unvisited()
+            ['garden']
+        """
+        with self._lock:
+            self._catch_up()
+            return [self._state_value(s) for s, visits in enumerate(self._fold.visits) if not visits]
+
+    def states(self) -> list[Any]:
+        """Return every state the map has heard of, in the order in which it did.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().see("hall", "north", to="garden").states()
+            ['hall', 'garden']
+        """
+        with self._lock:
+            self._catch_up()
+            return [self._state_value(s) for s in range(len(self._fold.state_key))]
+
+    def facts(self, state: Any) -> dict[str, Any]:
+        """Return what was noticed in `state`, a fresh copy; empty when nothing was.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().visit("/", title="Home").facts("/")
+            {'title': 'Home'}
+        """
+        key = values.encode_state(state)
+        with self._lock:
+            self._catch_up()
+            known = self._fold.facts.get(self._fold.state_id.get(key, -1), {})
+            return {name: values.decode(value) for name, value in known.items()}
+
+    def claim(self, state: Any, action: Any) -> Claim | None:
+        """Return what is known about an action, as it stands; None when nothing is.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden")
+            >>> m.claim("hall", "north").to, m.claim("hall", "south")
+            ('garden', None)
+        """
+        s, a = values.encode_state(state), values.encode_action(action)
+        with self._lock:
+            self._catch_up()
+            claim = self._number(s, a)
+            return None if claim < 0 else self._claim(claim)
+
+    def claims(self, state: Any = None) -> list[Claim]:
+        """Return the claims about one state, or all of them, in the order in which they were first heard of.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> [c.action for c in WorldMap().see("hall", "north").see("hall", "down").claims("hall")]
+            ['north', 'down']
+        """
+        with self._lock:
+            self._catch_up()
+            if state is None:
+                return [self._claim(claim) for claim in range(len(self._fold.to))]
+            s = self._fold.state_id.get(values.encode_state(state), -1)
+            return [] if s < 0 else [self._claim(claim) for claim in self._fold.out[s].values()]
+
+    def flapping(self, switches: int = 2) -> list[Claim]:
+        """Return the claims whose action led somewhere else than the time before, at least `switches` times.
+
+        Counted since the last drop. The world is random there, or the state does not tell enough apart.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap()
+            >>> refuted = [m.arrive("ice", "east", to) for to in ("shore", "hole", "shore")]
+            >>> [(c.action, c.counts) for c in m.flapping()]
+            [('east', (('shore', 2), ('hole', 1)))]
+        """
+        if type(switches) is not int or switches < 1:
+            raise BadArgument(f"switches must be an int >= 1, got {switches!r}")
+        with self._lock:
+            self._catch_up()
+            return [self._claim(c) for c, times in sorted(self._fold.switches.items()) if times >= switches]
+
+    def snapshot(self, state: Any, targets: Iterable[Any] = ()) -> dict[str, Any]:
+        """Return the part of the map that a decision in `state` needs, as plain data that can be recorded with it.
+
+        Returns:
+            {"state", "next", "cost", "actions", "unchecked", "visits", "head"}: the first action and the cost of the
+            way to a target (None without one), what is on offer here ({action: {to, status, source}}, or a list of
+            such objects with "action" when not every action is text), which of it is open, and the journal's head.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden")
+            >>> shot = m.snapshot("hall", {"garden"})
+            >>> shot["next"], shot["cost"], shot["unchecked"], shot["actions"]["north"]["to"]
+            ('north', 3, ['north'], 'garden')
+        """
+        with self._lock:
+            self._catch_up()
+            route = self.route(state, targets)
+            here = {id(c): c for c in self.claims(state)}.values()
+            rows = [
+                {"action": c.action, "to": c.to, "status": c.status, "source": c.source, "refused": c.refused}
+                for c in here
+            ]
+            named: Any = rows
+            if all(isinstance(c.action, str) for c in here):
+                named = {row["action"]: {name: row[name] for name in row if name != "action"} for row in rows}
+            s = self._fold.state_id.get(values.encode_state(state), -1)
+            return {
+                "state": values.copy(state),
+                "next": route.action,
+                "cost": route.cost if route.known else None,
+                "actions": named,
+                "unchecked": [c.action for c in here if c.doubtful or not (c.taken or c.refused)],
+                "visits": 0 if s < 0 else self._fold.visits[s],
+                "head": str(self._journal.head),
+            }
+
+    def stats(self) -> dict[str, int]:
+        """Return counts.
+
+        states (visited), known (heard of), claims, confirmed, unchecked (open), doubtful, refused, flapping,
+        refuted (arrivals that refuted something), journal (entries read).
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().see("hall", "north", to="garden").stats()["known"]
+            2
+        """
+        with self._lock:
+            self._catch_up()
+            fold = self._fold
+            return {
+                "states": len(fold.visits) - fold.visits.count(0),
+                "known": len(fold.state_key),
+                "claims": len(fold.to),
+                "confirmed": fold.count(CONFIRMED),
+                "unchecked": fold.count(OPEN),
+                "doubtful": fold.count(DOUBT),
+                "refused": fold.count(REFUSED),
+                "flapping": sum(1 for times in fold.switches.values() if times >= 2),
+                "refuted": fold.refuted,
+                "journal": self._read,
+            }
+
+    def why(self, state: Any, action: Any) -> Why:
+        """Return the story of one claim: who said what, when, on what evidence, what was refuted.
+
+        Cost: linear in the number of entries about it.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().told("hall", "north", "garden", quote="a sign")
+            >>> [words for _, words in m.why("hall", "north")]
+            ['told: a hypothesis']
+        """
+        s, a = values.encode_state(state), values.encode_action(action)
+        with self._lock:
+            self._catch_up()
+            claim = self._number(s, a)
+            if claim < 0:
+                return Why(values.copy(state), values.copy(action), None)
+            steps = history.story(self._journal, self._fold, claim)
+            return Why(values.copy(state), values.copy(action), self._claim(claim), steps)
+
+    def _ask(
+        self, state: Any, targets: Iterable[Any], confirmed_only: bool
+    ) -> tuple[Router | ExpectedRouter, int, frozenset[bytes]]:
+        """Return the router for `targets`, the number of `state` (-1: unknown) and the targets' encodings."""
+        key = values.encode_state(state)
+        self._catch_up()
+        keys = self._targets(targets)
+        return self._router(keys, confirmed_only), self._fold.state_id.get(key, -1), keys
+
+    def _targets(self, targets: Iterable[Any]) -> frozenset[bytes]:
+        """Return the encodings of the targets; a bare state is refused."""
+        if isinstance(targets, tuple) and targets:
+            try:
+                bare = values.encode_state(targets) in self._fold.state_id
+            except ValueError:
+                bare = False
+            if bare:
+                raise BadArgument(
+                    f"targets is {targets!r}, which is itself a state of this map: wrap it, {{{targets!r}}}"
+                )
+        return frozenset(map(values.encode_state, collection(targets, "targets")))
+
+    def _router(self, keys: frozenset[bytes] | None, confirmed_only: bool) -> Router | ExpectedRouter:
+        """Return the router for these targets (None: for what is open), the most recently used last."""
+        asked = (keys, bool(confirmed_only))
+        router = self._routers.pop(asked, None)
+        if router is None or not router.valid:
+            if router is not None:
+                router.close()
+            if self._fold.settings.stochastic:
+                from surefoot.knowledge.expected import ExpectedRouter  # NumPy and SciPy, for stochastic maps only
+
+                router = ExpectedRouter(self._fold, keys, bool(confirmed_only), self._rank)
+            else:
+                router = Router(self._fold, keys, bool(confirmed_only), self._rank)
+            if len(self._routers) >= _ROUTERS:
+                self._routers.pop(next(iter(self._routers))).close()
+        self._routers[asked] = router
+        return router
+
+    def _follow(self, router: Router | ExpectedRouter, s: int) -> list[int]:
+        """Return the claims of the way from `s`."""
+        steps: list[int] = []
+        seen: set[int] = set()
+        while (claim := router.step(s)) >= 0 and s not in seen:
+            seen.add(s)
+            steps.append(claim)
+            s = self._fold.to[claim]
+        return steps

@@ -1,0 +1,100 @@
+"""The columns behind a map."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from surefoot import WorldMap, events
+from surefoot.errors import BadArgument
+from surefoot.knowledge.fold import Fold, Predecessors, Settings
+
+
+def test_settings_travel_as_an_event() -> None:
+    settings = Settings(hypothesis_cost=7, stochastic=True, stale_after=9, stale_visits=4, name="été")
+    event = events.event_of("map", settings.encode())
+    assert isinstance(event, events.Configured)
+    assert Settings.of(event) == settings
+
+
+@pytest.mark.parametrize("bad", [{"hypothesis_cost": True}, {"hypothesis_cost": None}, {"stale_visits": 2**40}])
+def test_settings_out_of_range(bad: dict[str, int]) -> None:
+    with pytest.raises(BadArgument, match=next(iter(bad))):
+        Settings(**bad)  # type: ignore[arg-type]
+
+
+def test_folds_are_compared_column_by_column() -> None:
+    a, b = Fold(), Fold()
+    assert a.same_as(b) is None
+    a.see(b'"s"', b'"x"', b"", 0)
+    b.see(b'"s"', b'"y"', b"", 0)
+    assert a.same_as(b) == "action_key"
+
+
+@pytest.mark.parametrize("claims", [10, 6000])
+def test_predecessors_of_small_and_large_maps(claims: int) -> None:
+    to = array("i", [n % 7 if n % 5 else -1 for n in range(claims)])
+    found = Predecessors(to, 7)
+    assert sorted(found.of(3)) == [n for n, t in enumerate(to) if t == 3]
+    found.add(1, 3)
+    assert 1 in found.of(3)
+    found.add(2, 9)  # a state that came later
+    assert found.of(9) == [2]
+    assert found.of(8) == []
+
+
+def test_flapping_is_counted_in_switches() -> None:
+    m = WorldMap()
+    for to in "bcbc":
+        m.arrive("a", "x", to)
+    m.arrive("a", "y", "b")
+    assert [c.action for c in m.flapping()] == ["x"]
+    assert m.flapping(4) == []
+    m.drop()
+    assert m.flapping() == []
+    m.arrive("a", "x", "d")
+    claim = m.claim("a", "x")
+    assert claim is not None
+    assert claim.counts == (("d", 1),)
+
+
+def test_a_drop_of_unknown_states_drops_nothing() -> None:
+    m = WorldMap()
+    m.arrive("a", "x", "b")
+    assert m.drop(states=["nowhere"]) == 0
+    assert m.states() == ["a", "b"]
+    assert m.drop(states=["a", "a", "b"]) == 1
+
+
+def test_ages_start_with_the_setting_for_what_is_confirmed_only() -> None:
+    fold = Fold()
+    fold.arrive(b'"a"', b'"x"', b'"b"', 0)
+    fold.see(b'"a"', b'"y"', b"", 1)
+    fold.configure(Settings(stale_after=1))
+    for n in range(2):
+        fold.visit(b'"a"', b"")
+        assert (fold.opens[0] - 1) == (n == 1)
+
+
+def test_a_claim_confirmed_again_ages_anew() -> None:
+    m = WorldMap(stale_after=2)
+    m.arrive("a", "x", "b")
+    m.arrive("a", "x", "b")
+    m.visit("b")
+    m.visit("b")
+    assert m.frontier() == []
+    m.visit("b")
+    assert m.frontier() == [("a", "x")]
+
+
+def test_a_refused_action_that_once_worked_is_to_be_checked_when_its_sign_changes() -> None:
+    m = WorldMap().see("a", "x", to="b")
+    m.arrive("a", "x", "b")
+    m.refuse("a", "x")
+    m.see("a", "x", to="b")
+    assert m.frontier() == []
+    m.see("a", "x", to="c")
+    claim = m.claim("a", "x")
+    assert claim is not None
+    assert (claim.refused, claim.doubtful, claim.to) == (False, True, "b")
