@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from surefoot.testing import _lies
+from surefoot.testing._probe import Plan
+from surefoot.testing._search import Search
+from surefoot.testing.honest import HONEST, Hallway
+from surefoot.testing.laws import Law
+from surefoot.testing.liars import LIARS
+
+SMALL: dict[str, Any] = {"steps": 20, "long": 50, "examples": 3}
+"""Enough to see every lie; the defaults try eight times as much."""
+
+
+def broken_by(name: str, without: Collection[Law] = ()) -> list[Law]:
+    """Return the laws that a liar breaks, in their order."""
+    liar = LIARS[name]
+    given = {"clone": None, "offered": False, **liar.options}
+    plan = Plan(liar.world, clone=given["clone"], offered=given["offered"], without=frozenset(without))
+    search = Search(plan, **SMALL)
+    search.explore()
+    return [law for law in Law if law in search.breaches]
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_every_liar_is_caught_by_its_law(name: str) -> None:
+    assert broken_by(name)[:1] == [LIARS[name].law]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "an action offered twice",
+        "actions of where it is",
+        "random outcomes after step 31",
+        "a clock below 1e-9",
+        "now 1, now '1'",
+        "asking moves",
+        "one list of actions for all",
+        "a reset that is dirty in mid-episode",
+        "one cell for all instances",
+        "a lock after three refusals",
+        "a step after the end",
+        "a token that lives",
+        "reading signs moves",
+        "a clone at the start",
+    ],
+)
+def test_nothing_else_catches_it(name: str) -> None:
+    assert broken_by(name, without=[LIARS[name].law]) == []
+
+
+@pytest.mark.parametrize("law", Law)
+def test_every_law_has_a_liar(law: Law) -> None:
+    assert law in {liar.law for liar in LIARS.values()}, f"add a world that breaks {law.value!r} to LIARS"
+
+
+def test_every_lie_is_told_once() -> None:
+    lies = [thing for thing in vars(_lies).values() if getattr(thing, "__module__", "") == _lies.__name__]
+    lies = [lie for lie in lies if issubclass(lie, Hallway)]
+    told = Counter(liar.world for liar in LIARS.values() if not liar.options.get("clone"))
+    assert told == Counter(lies)
+
+
+def test_every_liar_would_be_honest_but_for_its_lie() -> None:
+    assert all(issubclass(liar.world, tuple(HONEST.values())) for liar in LIARS.values())
