@@ -1,0 +1,84 @@
+"""How cases are judged and put into words: bounds, tests, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb, log
+from typing import Any
+
+from surefoot import values
+from surefoot.learners.evidence import ActionEvidence, Item
+
+__all__: list[str] = []  # the parts of an action model; nothing here is public
+
+BOUND = log(2 / 0.05) / 2  # Hoeffding, two-sided 95 %
+
+
+def sign_test(accepted: int, refused: int, rate: tuple[float, float]) -> str:
+    """Say on which side of one half the rate of acceptance lies, at 97.5 % one-sided; "unknown" when that is open."""
+    times = accepted + refused
+    if times > 50:
+        return "accept" if rate[0] > 0.5 else "refuse" if rate[1] < 0.5 else "unknown"
+    fewer = min(accepted, refused)
+    if sum(comb(times, k) for k in range(fewer + 1)) / 2**times > 0.025:
+        return "unknown"
+    return "accept" if accepted > refused else "refuse"
+
+
+def excess(accepted: int, refused: int, settled: int, flaked: int) -> float:
+    """Return the log-likelihood ratio of a rate of refusals of its own for the first two numbers; 0.0 if not higher."""
+    if refused * (settled + flaked) <= flaked * (accepted + refused):
+        return 0.0
+    pooled = likelihood(accepted + settled, refused + flaked)
+    return likelihood(accepted, refused) + likelihood(settled, flaked) - pooled
+
+
+def likelihood(a: int, b: int) -> float:
+    """Return the largest log-likelihood of a coin that fell so."""
+    return (a * log(a / (a + b)) if a else 0.0) + (b * log(b / (a + b)) if b else 0.0)
+
+
+def effects_of(counts: Mapping[bytes, int], accepted: int) -> tuple[Any, float]:
+    """Return the effect that all accepted cases had (None when they differ, or had none), and how sure that is."""
+    if not counts:
+        return None, 1.0
+    if len(counts) == 1:
+        ((effect, times),) = counts.items()
+        if times == accepted:
+            return values.decode(effect), 1.0
+    return None, 0.0
+
+
+def refusals(times: int) -> str:
+    return "1 refusal" if times == 1 else f"{times} refusals"
+
+
+def difference(mine: dict[str, Any], theirs: dict[str, Any]) -> str:
+    """Say in which part two vocabularies differ, "" when in none."""
+    for part, held in mine.items():
+        if held != theirs[part]:
+            if isinstance(held, dict):
+                names = sorted(n for n in {**held, **theirs[part]} if held.get(n) != theirs[part].get(n))
+                return f"{part} differ in {names}"
+            return f"{part} is {held!r} here and {theirs[part]!r} there"
+    return ""
+
+
+def say(item: Item, names: tuple[str, ...], evidence: ActionEvidence, features: tuple[Any, ...] | None) -> str:
+    """Say one violation in words."""
+    if item[0] == "pair":
+        (a, x), (b, y) = sorted((evidence.meaning[code] for code in item[1:]), key=lambda pair: pair[0])
+        return f"{names[a]} is {x!r} with {names[b]} {y!r}"
+    if isinstance(item[0], str):
+        verb = {"equal": "is not equal to", "at most": "is more than", "member": "is not in"}[item[0]]
+        return f"{names[item[1]]} {verb} {names[item[2]]}"
+    name = names[item[0]]
+    if len(item) == 3:
+        held = "" if features is None else f"{features[item[0]]!r}, "
+        if item[2] == "any":
+            return f"{name} is {held}a number"
+        numbers = evidence.numbers[item[0]]
+        return f"{name} is {held}{item[2]} {numbers.high if item[2] == 'above' else numbers.low!r}"
+    what = item[1]
+    shown = values.decode(what) if isinstance(what, bytes) else what[1] if isinstance(what, tuple) else what
+    return f"{name} is {shown!r}"

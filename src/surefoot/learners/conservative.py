@@ -1,0 +1,738 @@
+"""What an environment accepts, refuses and changes, learned conservatively over a vocabulary of conditions."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import isfinite, log, sqrt
+from typing import TYPE_CHECKING, Any, Self
+
+from surefoot import values
+from surefoot.errors import BadArgument, MergeRefused
+from surefoot.learners._judging import BOUND, difference, effects_of, excess, refusals, say, sign_test
+from surefoot.learners.evidence import ActionEvidence, Case, Item
+from surefoot.learners.vocabulary import MISSING, Vocabulary
+from surefoot.protocols import Prediction
+
+if TYPE_CHECKING:
+    from surefoot.journal import Journal
+
+__all__ = ["CAUTIONS", "Changed", "ConservativeActionModel", "VocabularyChanged"]
+
+CAUTIONS = ("balanced", "safe", "seed")
+"""How carefully to accept what was not seen just so; see `ConservativeActionModel`.
+
+Example:
+    >>> CAUTIONS
+    ('balanced', 'safe', 'seed')
+"""
+
+_Unknown = Callable[..., Prediction]
+_UNSEEN = log(100)  # a pair expected so often and never seen: 1 % under independence (Poisson)
+_FALSE_ALARM = log(1e-6)
+_ONE_IN_1000 = log(1000)
+_SHORTEST_RUN = 6
+
+
+class VocabularyChanged(BadArgument):
+    """Recorded observations were read with another vocabulary; the message says what differs.
+
+    Example:
+        >>> issubclass(VocabularyChanged, ValueError)
+        True
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change of the world that was noticed: a rule was relaxed or tightened.
+
+    Attributes:
+        action: the action's name.
+        kind: "relaxed" (what was refused is now accepted) or "tightened".
+        at: the number of observations when it was noticed.
+        since: the number of observations when it began.
+        reason: what gave it away, in words.
+
+    Example:
+        >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
+        >>> for n in range(60):
+        ...     _ = model.observe({"open": False}, "enter", {}, accepted=n >= 30)
+        >>> model.changes[0].kind, model.changes[0].since, model.predict({"open": False}, "enter", {}).verdict
+        ('relaxed', 30, 'accept')
+    """
+
+    action: str
+    kind: str
+    at: int
+    since: int
+    reason: str
+
+
+class ConservativeActionModel:
+    """Learn, for each action, which calls are accepted, which are refused, and what they change.
+
+    A *case* is the vector of a call's condition values. Each answer is one of three:
+
+    - **accept**: a case like this was accepted; or every condition holds a value seen accepted (numbers: within the
+    range
+      seen accepted, with no refusals around) and nothing contradicts taking the conditions one by one;
+    - **refuse**: what this case has that no accepted case has contains all that some refused case had; or it was itself
+      refused; or a `hard` condition does not hold what it must;
+    - **unknown**: anything else: it hands over to a search, or a person.
+
+    Args:
+        vocabulary: the conditions.
+        severity: the harm of a refused call in your unit, a finite number >= 0, or {action: number}; risk is the
+            probability of refusal times this.
+        caution: what else an accept needs. "balanced": no pair of values that independence would have shown together by
+            now was never seen together (expected at least 4.6 times: 1 % by chance), no relation (equal, at most,
+            member) that all accepted cases kept is broken, and no more refusals are unexplained than the flakes of
+            accepted cases would make. "safe": every pair of values was seen together in an accepted case: never wrong
+            on noise-free data when the true rule is a conjunction of constraints on at most two labels at a time and
+            of one interval per quantity. "seed": the values one by one, and nothing else.
+        journal: record each observation here, with its raw state and arguments, so that it can be replayed and read
+            again under another vocabulary.
+        store: anything with a `journal`; the same as `journal=store.journal`.
+        stream: the model's name inside the journal.
+
+    Noise: of cases accepted at least once, refusals are flakes; a case with both outcomes is answered by the exact sign
+    test (up to 50 observations) or Hoeffding's bound at 95 %, and its `rate` has Hoeffding's bounds. Drift: a run of at
+    least 6 outcomes that the case's own past makes less likely than one in a million (Bonferroni over all observations)
+    is taken as a change: older evidence to the contrary is dropped, and `changes` says so. Up to such a change the
+    observations may come in any order.
+
+    Source: minimal refusal signatures over allowed values; safe action models, Stern and Juba 2017, sec. 3, for pairs
+        of labels instead of literals; Hoeffding 1963, theorem 2.
+
+    Cost: observing and predicting take a few µs, whatever was observed before; memory grows with distinct cases.
+
+    Example:
+        >>> vocabulary = Vocabulary({"status": lambda state, args: state["orders"][args["order"]]})
+        >>> model = ConservativeActionModel(vocabulary)
+        >>> state = {"orders": {"A1": "open", "A2": "sent", "A3": "open", "A4": "sent"}}
+        >>> _ = model.observe(state, "cancel", {"order": "A1"}, accepted=True, effect={"status": "cancelled"})
+        >>> _ = model.observe(state, "cancel", {"order": "A2"}, accepted=False)
+        >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A3", "A4", "A5")]
+        ['accept', 'refuse', 'unknown']
+        >>> model.predict(state, "cancel", {"order": "A4"}).reason
+        "status is 'sent', never accepted (1 refusal)"
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        severity: float | Mapping[str, float] = 1.0,
+        store: Any = None,
+        *,
+        caution: str = "balanced",
+        journal: Journal | None = None,
+        stream: str = "actions",
+    ) -> None:
+        """Know nothing yet; see the class."""
+        if not isinstance(vocabulary, Vocabulary):
+            raise BadArgument(f"vocabulary must be a Vocabulary, got {vocabulary!r}")
+        if caution not in CAUTIONS:
+            raise BadArgument(f"caution must be one of {CAUTIONS}, got {caution!r}")
+        for name, number in severity.items() if isinstance(severity, Mapping) else (("severity", severity),):
+            if (
+                isinstance(number, bool)
+                or not isinstance(number, int | float)
+                or not (isfinite(number) and number >= 0)
+            ):
+                raise BadArgument(f"severity must be a finite number >= 0, got {number!r} for {name!r}")
+        if journal is not None and store is not None:
+            raise BadArgument("give a journal or a store that has one, not both")
+        self.vocabulary = vocabulary
+        self.caution = caution
+        self.severity: float | dict[str, float] = dict(severity) if isinstance(severity, Mapping) else severity
+        self.changes: tuple[Changed, ...] = ()
+        self.surprises = 0
+        self.observations = 0
+        self._journal: Journal | None = journal if store is None else store.journal
+        self._stream = stream
+        self._actions: dict[str, ActionEvidence] = {}
+        self._required: dict[str, list[tuple[int, Any]]] = {}
+        self._lock = threading.RLock()
+
+    # -- predicting ---------------------------------------------------------------------------------------------------
+
+    def predict(self, state: Any, action: str, args: Mapping[str, Any] | None = None) -> Prediction:
+        """Say what the environment will do with a call; changes nothing.
+
+        Raises:
+            BrokenPredicate: a predicate raised something that does not mean "cannot be read here".
+
+        Example:
+            >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
+            >>> model.predict({"open": True}, "enter", {}).reason
+            "'enter' was never observed"
+        """
+        features = self.vocabulary.features(state, action, {} if args is None else args)
+        with self._lock:
+            evidence = self._actions.get(action)
+            key = None if evidence is None else evidence.key_of(features)
+            return self._judge(action, evidence, features, key)
+
+    def _judge(self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], key: Any) -> Prediction:
+        """Answer for a vector of condition values."""
+        severity = self.severity if not isinstance(self.severity, dict) else self.severity.get(action, 1.0)
+        if self.vocabulary.required:
+            broken = self._broken(action, features)
+            if broken is not None:
+                return Prediction("refuse", severity, 0, broken, True, None, action)
+        if evidence is None:
+            return Prediction("unknown", 0.5 * severity, 0, f"{action!r} was never observed", False, None, action)
+        case = evidence.cases.get(key)
+        if case is not None:
+            if case.accepted:
+                if not case.refused:
+                    return self._accept_seen(action, evidence, case, severity)
+                return self._weigh(action, evidence, case, severity)
+            if not self._may_be_noise(evidence, case):
+                return self._refuse_seen(action, evidence, case, severity)
+        return self._judge_unseen(action, evidence, features, case, severity)
+
+    def _broken(self, action: str, features: tuple[Any, ...]) -> str | None:
+        """Return in words which hard condition does not hold what it must, None when all do."""
+        required = self._required.get(action)
+        if required is None:
+            names = self.vocabulary.of(action)
+            required = [(names.index(n), v) for n, v in self.vocabulary.required.items() if n in names]
+            self._required[action] = required
+        for at, value in required:
+            held = features[at]
+            if type(held) is not type(value) or held != value:
+                return f"{self.vocabulary.of(action)[at]} is {held!r} and must be {value!r}"
+        return None
+
+    def _accept_seen(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
+        """Answer for a case that was accepted each time."""
+        risk = severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+        effects, confidence = effects_of(case.effects, case.accepted) if case.effects else (None, 1.0)
+        low = max(0.0, 1.0 - sqrt(BOUND / case.accepted))
+        reason = f"accepted in all {case.accepted} cases like this"
+        return Prediction(
+            "accept", risk, case.accepted, reason, False, effects, action, None, confidence, (low, 1.0), case.seqs
+        )
+
+    def _weigh(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
+        """Answer for a case that was accepted and refused."""
+        times = case.accepted + case.refused
+        share = case.accepted / times
+        slack = sqrt(BOUND / times)
+        rate = max(0.0, share - slack), min(1.0, share + slack)
+        verdict = sign_test(case.accepted, case.refused, rate)
+        reason = f"accepted in {case.accepted} of {times} cases like this"
+        if verdict == "accept" and self.caution != "balanced":
+            verdict = "unknown"
+        elif verdict == "accept" and (
+            self._hidden(evidence, case.accepted, case.refused)
+            or self._hidden(evidence, evidence.settled, evidence.flaked + evidence.unexplained())
+        ):
+            verdict, reason = "unknown", f"{reason}, more refusals than this world's noise: something else decides"
+        risk = severity * (case.refused + 1) / (times + 2)
+        effects, confidence = effects_of(case.effects, case.accepted) if verdict == "accept" else (None, 0.0)
+        return Prediction(verdict, risk, times, reason, False, effects, action, None, confidence, rate, case.seqs)
+
+    def _hidden(self, evidence: ActionEvidence, accepted: int, refused: int) -> bool:
+        """Say whether refusals are too many to be noise, which is the same everywhere: elsewhere there is less of it.
+
+        Tested against what other actions' accepted cases show, the least refused ones first, one by one more of them
+        (likelihood ratio, 0.1 % for all tests together), and against the other cases of the same action.
+        """
+        rest = max(0, evidence.settled - accepted), max(0, evidence.flaked - refused)
+        if len(self._actions) == 1:
+            return rest[0] > 0 and excess(accepted, refused, *rest) > _ONE_IN_1000
+        others = sorted(
+            (other.flaked / other.settled, other.settled, other.flaked)
+            for other in self._actions.values()
+            if other.settled and other is not evidence
+        )
+        limit = _ONE_IN_1000 + log(len(others) + 1)
+        if excess(accepted, refused, *rest) > limit:
+            return True
+        settled = flaked = 0
+        for rate, more, odd in others:
+            if rate * accepted >= refused:
+                return False
+            settled, flaked = settled + more, flaked + odd
+            if excess(accepted, refused, settled, flaked) > limit:
+                return True
+        return False
+
+    def _may_be_noise(self, evidence: ActionEvidence, case: Case) -> bool:
+        """Say whether a case's few refusals are what flakes of an accepted case look like."""
+        if case.violations or self.caution != "balanced" or not evidence.flaked:
+            return False
+        flake = evidence.flaked / (evidence.settled + evidence.flaked)
+        return bool(flake**case.refused > 1e-3)
+
+    def _refuse_seen(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
+        """Answer for a case that was refused each time."""
+        times = case.refused
+        violations = case.violations
+        hard = bool(violations and self.vocabulary.hard and all(self._is_hard(action, item) for item in violations))
+        words = evidence.said.get(violations) if violations else ""
+        if words is None:
+            words = self._words(action, evidence, violations or ())
+            if not any(len(item) == 3 and item[1] == "number" for item in violations or ()):
+                evidence.said[violations] = words
+        reason = f"{words or 'this very case'}, never accepted ({refusals(times)})"
+        high = min(1.0, sqrt(BOUND / times))
+        return Prediction(
+            "refuse",
+            severity * (times + 1) / (times + 2),
+            times,
+            reason,
+            hard,
+            None,
+            action,
+            None,
+            0.0,
+            (0.0, high),
+            case.seqs,
+        )
+
+    def _judge_unseen(
+        self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], case: Case | None, severity: float
+    ) -> Prediction:
+        """Answer for a case that decides nothing by itself."""
+
+        def unknown(reason: str, hard: bool = False) -> Prediction:
+            return Prediction("unknown", 0.5 * severity, 0, reason, hard, None, action)
+
+        seed = self.caution == "seed"
+        if seed:  # of the seed's rule only single conditions explain a refusal
+            odd = sum(n for s, n in evidence.signatures.items() if not any(type(item[0]) is int for item in s))
+            if odd:
+                return unknown(f"{refusals(odd)} that no condition explains")
+        codes = evidence.read(features).codes
+        violations = evidence.violations(features)
+        if seed:
+            violations = [item for item in violations if isinstance(item[0], int)]
+        if violations:
+            return self._judge_violations(action, evidence, features, violations, severity, unknown)
+        if not seed:
+            doubt = self._doubt(action, evidence, features, severity, unknown)
+            if doubt is not None:
+                return doubt
+        support = min(map(evidence.counts.__getitem__, codes), default=evidence.accepted)
+        if not evidence.accepted:
+            return unknown(f"{action!r} was never accepted")
+        flake = (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+        effects, confidence = effects_of(evidence.effects, evidence.accepted)
+        reason = f"each condition holds a value seen accepted, the rarest in {support} cases"
+        risk = severity * max(flake, 1 / (support + 2))
+        low = max(0.0, 1.0 - sqrt(BOUND / support))
+        return Prediction("accept", risk, support, reason, False, effects, action, None, confidence, (low, 1.0))
+
+    def _judge_violations(
+        self,
+        action: str,
+        evidence: ActionEvidence,
+        features: tuple[Any, ...],
+        violations: list[Item],
+        severity: float,
+        unknown: _Unknown,
+    ) -> Prediction:
+        """Answer for a case that has what no accepted case has."""
+        found = evidence.matching(violations, features)
+        if found is not None:
+            signature, times = found
+            hard = all(self._is_hard(action, item) for item in signature)
+            reason = f"{self._words(action, evidence, signature, features)}, never accepted ({refusals(times)})"
+            return Prediction("refuse", severity * (times + 1) / (times + 2), times, reason, hard, None, action)
+        hard = any(self._is_hard(action, item) for item in violations)
+        return unknown(
+            f"{self._words(action, evidence, violations, features)}, seen neither accepted nor refused", hard
+        )
+
+    def _near(
+        self,
+        action: str,
+        evidence: ActionEvidence,
+        features: tuple[Any, ...],
+        severity: float,
+        unknown: _Unknown,
+    ) -> Prediction | None:
+        """Return what refusals inside the accepted ranges say about a case, None when they say nothing."""
+        group = evidence.group_of(features)
+        if group is None or not group.refused_cases:
+            return None
+        if not group.accepted_cases:
+            return unknown(
+                "all its conditions hold values seen accepted, but cases with these labels were only refused"
+            )
+        if len(group.accepted) > 1:
+            if group.surrounded(features):
+                return unknown(f"its numbers lie among those of {refusals(group.refused_cases)} that nothing explains")
+            return None
+        ((at, _),) = group.accepted.items()
+        around = group.gap(at, features[at])
+        if not around:
+            return None
+        times, name = len(around), self.vocabulary.of(action)[at]
+        if times >= 3 and around[0] <= features[at] <= around[-1]:
+            reason = f"{name} is {features[at]!r}, between {refusals(times)}"
+            return Prediction("refuse", severity * (times + 1) / (times + 2), times, reason, False, None, action)
+        return unknown(f"{name} is {features[at]!r}, near {refusals(times)}")
+
+    def _doubt(
+        self,
+        action: str,
+        evidence: ActionEvidence,
+        features: tuple[Any, ...],
+        severity: float,
+        unknown: _Unknown,
+    ) -> Prediction | None:
+        """Return what speaks against taking the conditions one by one, None when nothing does."""
+        pairs = evidence.pairs(features)
+        if pairs:
+            found = evidence.matching(pairs, features)
+            if found is not None:
+                signature, times = found
+                reason = f"{self._words(action, evidence, signature)}, never accepted ({refusals(times)})"
+                return Prediction("refuse", severity * (times + 1) / (times + 2), times, reason, False, None, action)
+            for pair in pairs:
+                _, a, b = pair
+                expected = evidence.counts[a] * evidence.counts[b] / max(1, evidence.accepted)
+                if self.caution == "safe" or expected >= _UNSEEN:
+                    words = self._words(action, evidence, [pair])
+                    return unknown(f"{words}, never seen together (expected {expected:.1f} times)")
+        odd = evidence.unexplained()
+        if (odd or evidence.flaked) and self._hidden(evidence, evidence.settled, evidence.flaked + odd):
+            return unknown(f"{refusals(odd + evidence.flaked)} that no condition explains")
+        if odd and evidence.quantities and self.caution == "balanced":
+            return self._near(action, evidence, features, severity, unknown)
+        if odd and not self._flakes(evidence, odd):
+            return unknown(f"{refusals(odd)} that no condition explains")
+        return None
+
+    def _flakes(self, evidence: ActionEvidence, odd: int) -> bool:
+        """Say whether unexplained refusals are as many as the flakes of accepted cases would make."""
+        if self.caution == "safe":
+            return False
+        if not evidence.flaked:
+            return False
+        repeated = evidence.settled + evidence.flaked
+        flake = min(1.0, evidence.flaked / repeated + sqrt(BOUND / repeated))
+        expected = (evidence.accepted + odd) * flake
+        return odd <= expected + 3 * sqrt(expected) + 1
+
+    # -- observing ----------------------------------------------------------------------------------------------------
+
+    def observe(
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any] | None,
+        accepted: bool,
+        effect: Any = None,
+        *,
+        reason: str | None = None,
+    ) -> Prediction:
+        """Take in what the environment did with a call, and return the prediction made before it.
+
+        A fault (a time-out, a lost connection) is no observation: do not report it.
+
+        Args:
+            state: the state before the call; its predicates are read, and it is recorded when there is a journal.
+            action: the action's name.
+            args: its arguments.
+            accepted: whether the environment took it.
+            effect: what it changed, any plain value, as the environment reports it.
+            reason: the environment's words for a refusal; recorded, never taken as truth.
+
+        Raises:
+            BadArgument: `accepted` is not a bool, or `action` not a name.
+            ValueRejected: the effect (or, with a journal, the state or an argument) is not plain. Nothing was learned.
+            BrokenPredicate: a predicate is broken. Nothing was learned.
+
+        Cost: a few µs, whatever was observed before.
+
+        Example:
+            >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
+            >>> before = model.observe({"open": True}, "enter", {}, True)
+            >>> before.verdict, model.predict({"open": True}, "enter", {}).verdict
+            ('unknown', 'accept')
+        """
+        if type(accepted) is not bool:
+            raise BadArgument(f"accepted must be True or False, got {accepted!r}; a fault is no observation")
+        if type(action) is not str or not action:
+            raise BadArgument(f"action must be a non-empty str, got {action!r}; split it with call_of(action)")
+        given = {} if args is None else args
+        features = self.vocabulary.features(state, action, given)
+        encoded = None if effect is None else values.encode(effect)
+        with self._lock:
+            seq = None if self._journal is None else self._record(state, action, given, accepted, effect, reason)
+            return self._learn(action, features, accepted, encoded, seq)
+
+    def _learn(
+        self, action: str, features: tuple[Any, ...], accepted: bool, effect: bytes | None, seq: int | None
+    ) -> Prediction:
+        """Count one observation."""
+        evidence = self._actions.get(action)
+        if evidence is None:
+            evidence = self._actions[action] = ActionEvidence(self.vocabulary.of(action))
+        key = evidence.key_of(features)
+        before = self._judge(action, evidence, features, key)
+        case = evidence.observe(key, features, accepted, effect, seq, self.observations)
+        self.observations += 1
+        if before.verdict == ("refuse" if accepted else "accept"):
+            self.surprises += 1
+        if case.run >= _SHORTEST_RUN and case.accepted and case.refused:
+            self._notice_change(action, evidence, case)
+        return before
+
+    def _notice_change(self, action: str, evidence: ActionEvidence, case: Case) -> None:
+        """Drop what the world has outgrown, when a case's last run is not like its past."""
+        same, other = (case.accepted, case.refused) if case.last else (case.refused, case.accepted)
+        past = same + other - case.run
+        likely = (same - case.run + 1) / (past + 2)
+        if other < 3 or case.run * log(likely) > _FALSE_ALARM - log(self.observations):
+            return
+        since = self._begin_of_run(case)
+        kind = "relaxed" if case.last else "tightened"
+        for key, old in list(evidence.cases.items()):
+            if case.last and old.refused_at <= since:
+                old.refused = 0
+            elif not case.last and old.accepted_at <= since:
+                old.accepted = 0
+                old.effects = {}
+            if not old.accepted and not old.refused:
+                del evidence.cases[key]
+        evidence.effects = {}
+        for old in evidence.cases.values():
+            for effect, times in old.effects.items():
+                evidence.effects[effect] = evidence.effects.get(effect, 0) + times
+        evidence.conclude()
+        word = "accepted" if case.last else "refused"
+        reason = f"{case.run} calls in a row were {word} where {other} of {past} before were not"
+        self.changes = (*self.changes, Changed(action, kind, self.observations, since + 1, reason))
+
+    @staticmethod
+    def _begin_of_run(case: Case) -> int:
+        """Return the place of the last outcome before a case's last run."""
+        return case.refused_at if case.last else case.accepted_at
+
+    def _record(
+        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any, reason: str | None
+    ) -> int:
+        """Write an observation down, with all that another vocabulary would need."""
+        assert self._journal is not None  # asked for only then
+        data: dict[str, Any] = {"action": action, "args": dict(args), "accepted": accepted, "state": state}
+        if effect is not None:
+            data["effect"] = effect
+        if reason is not None:
+            data["reason"] = reason
+        data["vocabulary"] = self._fingerprint_of_vocabulary()
+        return self._journal.append("observe", data, stream=self._stream).seq
+
+    def _fingerprint_of_vocabulary(self) -> str:
+        return self.vocabulary.fingerprint()
+
+    # -- many histories, one model ------------------------------------------------------------------------------------
+
+    def merge(self, other: ConservativeActionModel) -> Self:
+        """Take over what `other` observed: afterwards this model knows what it would have, had it observed both.
+
+        The histories must be of different observations; counts add up.
+
+        Raises:
+            MergeRefused: the vocabularies differ; the message says where.
+
+        Cost: linear in the distinct cases of both.
+
+        Example:
+            >>> vocabulary = Vocabulary({"open": lambda state, args: state["open"]})
+            >>> a, b = ConservativeActionModel(vocabulary), ConservativeActionModel(vocabulary)
+            >>> _ = a.observe({"open": True}, "enter", {}, True), b.observe({"open": False}, "enter", {}, False)
+            >>> a.merge(b).predict({"open": False}, "enter", {}).verdict
+            'refuse'
+        """
+        differs = difference(self.vocabulary.describe(), other.vocabulary.describe())
+        if differs:
+            raise MergeRefused(f"the models read different conditions: {differs}")
+        with other._lock:
+            theirs = [
+                (action, key, case.features, case.accepted, case.refused, dict(case.effects), case.seqs)
+                for action, evidence in other._actions.items()
+                for key, case in evidence.cases.items()
+            ]
+            count, changes, quantities = other.observations, other.changes, other._quantities()
+        with self._lock:
+            for action, key, features, accepted, refused, effects, _ in theirs:
+                evidence = self._actions.setdefault(action, ActionEvidence(self.vocabulary.of(action)))
+                case = evidence.cases.setdefault(key, Case(features))
+                case.accepted += accepted
+                case.refused += refused
+                for effect, times in effects.items():
+                    case.effects[effect] = case.effects.get(effect, 0) + times
+                    evidence.effects[effect] = evidence.effects.get(effect, 0) + times
+            for action, found in quantities.items():
+                self._actions[action].quantities |= found
+            for evidence in self._actions.values():
+                evidence.recount_quantities()
+                evidence.conclude()
+            self.observations += count
+            self.changes = (*self.changes, *changes)
+        return self
+
+    def _quantities(self) -> dict[str, set[int]]:
+        return {action: set(evidence.quantities) for action, evidence in self._actions.items()}
+
+    def fingerprint(self) -> str:
+        """Return a digest of the vocabulary and of every case with its counts; the order of observations is not in it.
+
+        Example:
+            >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
+            >>> before = model.fingerprint()
+            >>> _ = model.observe({"open": True}, "enter", {}, True)
+            >>> before == model.fingerprint()
+            False
+        """
+        with self._lock:
+            rows = sorted(
+                values.encode(
+                    [
+                        action,
+                        [None if f is MISSING else [f] for f in case.features],
+                        case.accepted,
+                        case.refused,
+                        sorted([effect.decode(), times] for effect, times in case.effects.items()),
+                    ]
+                )
+                for action, evidence in self._actions.items()
+                for case in evidence.cases.values()
+            )
+        digest = hashlib.sha256(self._fingerprint_of_vocabulary().encode())
+        for row in rows:
+            digest.update(row)
+        return digest.hexdigest()
+
+    @classmethod
+    def replay(cls, store: Any, vocabulary: Vocabulary, *, stream: str = "actions", **options: Any) -> Self:
+        """Return the model of the observations recorded in a journal (or a store that has one).
+
+        Raises:
+            VocabularyChanged: they were read with another vocabulary; `relearn` reads them again.
+
+        Example:
+            >>> from surefoot import open_journal
+            >>> journal = open_journal()
+            >>> vocabulary = Vocabulary({"open": lambda state, args: state["open"]})
+            >>> model = ConservativeActionModel(vocabulary, journal=journal)
+            >>> _ = model.observe({"open": True}, "enter", {}, True)
+            >>> ConservativeActionModel.replay(journal, vocabulary).fingerprint() == model.fingerprint()
+            True
+        """
+        journal = getattr(store, "journal", store)
+        wanted = vocabulary.fingerprint()
+        for entry in journal.entries(kind="observe", stream=stream):
+            recorded = entry.data["vocabulary"]
+            if recorded != wanted:
+                raise VocabularyChanged(
+                    f"entry {entry.seq} was observed with the vocabulary {recorded[:12]}, this one is {wanted[:12]}: "
+                    "a predicate, its closure, `hard` or `only` has changed (or the Python version); "
+                    "relearn(vocabulary) reads the recorded states again"
+                )
+        return cls._read(journal, vocabulary, stream, options)
+
+    def relearn(self, vocabulary: Vocabulary) -> ConservativeActionModel:
+        """Return a model of the same recorded observations, read with another vocabulary.
+
+        Raises:
+            BadArgument: the observations were not recorded (the model has no journal).
+
+        Example:
+            >>> from surefoot import open_journal
+            >>> model = ConservativeActionModel(Vocabulary({"open": lambda s, args: s["open"]}), journal=open_journal())
+            >>> _ = model.observe({"open": True, "dark": True}, "enter", {}, False)
+            >>> model.relearn(Vocabulary({"dark": lambda s, args: s["dark"]})).summary("enter")["refused"]
+            1
+        """
+        if self._journal is None:
+            raise BadArgument("relearn needs recorded observations: make the model with journal=open_journal(...)")
+        options = {"severity": self.severity, "caution": self.caution}
+        return self._read(self._journal, vocabulary, self._stream, options)
+
+    @classmethod
+    def _read(cls, journal: Journal, vocabulary: Vocabulary, stream: str, options: dict[str, Any]) -> Self:
+        model = cls(vocabulary, stream=stream, journal=journal, **options)
+        for entry in journal.entries(kind="observe", stream=stream):
+            data = entry.data
+            features = vocabulary.features(data["state"], data["action"], data["args"])
+            effect = values.encode(data["effect"]) if "effect" in data else None
+            model._learn(data["action"], features, data["accepted"], effect, entry.seq)
+        return model
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def actions(self) -> list[str]:
+        """Return the names of the actions observed.
+
+        Example:
+            >>> ConservativeActionModel(Vocabulary({"a": len})).actions()
+            []
+        """
+        with self._lock:
+            return sorted(self._actions)
+
+    def summary(self, action: str) -> dict[str, Any] | None:
+        """Return what was learned about one action as plain data, None when it was never observed.
+
+        Returns:
+            {"action", "accepted", "refused", "cases", "flaked", "allowed", "ranges", "relations", "signatures",
+            "unexplained", "effects"}.
+
+        Example:
+            >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
+            >>> _ = model.observe({"open": True}, "enter", {}, True), model.observe({"open": False}, "enter", {}, False)
+            >>> model.summary("enter")["allowed"], model.summary("enter")["signatures"]
+            ({'open': [True]}, [['open is False', 1]])
+        """
+        with self._lock:
+            evidence = self._actions.get(action)
+            if evidence is None:
+                return None
+            names = self.vocabulary.of(action)
+            allowed: dict[str, list[Any]] = {name: [] for name in names}
+            for at, value in evidence.meaning:
+                allowed[names[at]].append(None if value is MISSING else value)
+            return {
+                "action": action,
+                "accepted": evidence.accepted,
+                "refused": evidence.refused,
+                "cases": len(evidence.cases),
+                "flaked": evidence.flaked,
+                "allowed": {name: sorted(found, key=values.order) for name, found in allowed.items()},
+                "ranges": {names[at]: [n.low, n.high] for at, n in enumerate(evidence.numbers) if n},
+                "relations": sorted(self._words(action, evidence, [r]) for r in evidence.standing),
+                "signatures": sorted(
+                    [self._words(action, evidence, signature), times]
+                    for signature, times in evidence.signatures.items()
+                    if signature
+                ),
+                "unexplained": evidence.unexplained(),
+                "effects": sorted([values.decode(e), n] for e, n in evidence.effects.items())
+                if len(evidence.effects) == 1
+                else len(evidence.effects),
+            }
+
+    def _is_hard(self, action: str, item: Item) -> bool:
+        return isinstance(item[0], int) and self.vocabulary.of(action)[item[0]] in self.vocabulary.hard
+
+    def _words(
+        self, action: str, evidence: ActionEvidence, items: Iterable[Item], features: tuple[Any, ...] | None = None
+    ) -> str:
+        """Say in words what a set of violations is."""
+        names = self.vocabulary.of(action)
+        return " and ".join(sorted(say(item, names, evidence, features) for item in items))
+
+    def __repr__(self) -> str:
+        """Show what it holds."""
+        cases = sum(len(evidence.cases) for evidence in self._actions.values())
+        return f"<{type(self).__name__}: {self.observations} observations, {len(self._actions)} actions, {cases} cases>"

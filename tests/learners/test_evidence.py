@@ -1,0 +1,132 @@
+"""Conclusions kept up to date against conclusions drawn from nothing, and the naive definition of both."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.learners import evidence as module
+from surefoot.learners.evidence import ActionEvidence, holds
+from surefoot.learners.vocabulary import MISSING
+
+label_st = st.sampled_from(["a", "above", "number", True, False, 1, 1.0, None, MISSING])
+number_st = st.integers(0, 6) | st.sampled_from([0.0, -0.0, 0.5, 2.5, 4.25])
+features_st = st.tuples(label_st, label_st, number_st, number_st, st.sampled_from(["a", ("a", 1), ("b",)]))
+observation_st = st.tuples(features_st, st.booleans())
+
+
+def learn(observations: list[tuple[tuple[Any, ...], bool]]) -> ActionEvidence:
+    held = ActionEvidence(("a", "b", "c", "d", "e"))
+    for n, (features, accepted) in enumerate(observations):
+        held.observe(held.key_of(features), features, accepted, None, None, n)
+    return held
+
+
+def conclusions(held: ActionEvidence) -> Any:
+    """Return what follows from the cases, without the numbers that codes happen to have."""
+
+    def plain(item: Any) -> Any:
+        if item[0] == "pair":
+            return ("pair", *sorted(repr(held.meaning[code]) for code in item[1:]))
+        return item
+
+    signatures = sorted((sorted(map(repr, map(plain, s))), n) for s, n in held.signatures.items())
+    together = {
+        repr(held.meaning[code]): sorted(repr(held.meaning[c]) for c in range(len(held.meaning)) if bits >> c & 1)
+        for code, bits in enumerate(held.together)
+    }
+    counts = {repr(held.meaning[code]): n for code, n in enumerate(held.counts)}
+    ranges = [(n.low, n.high, len(n)) if n else None for n in held.numbers]
+    culprits = {
+        repr([held.meaning[c] for c in key]): (
+            g.accepted_cases,
+            g.refused_cases,
+            {at: n.between(-99, 99) for at, n in g.refused.items() if n},
+        )
+        for key, g in held.groups.items()
+        if g.accepted_cases or g.refused_cases
+    }
+    relations = sorted(held.relations or ())
+    totals = held.accepted, held.refused, held.settled, held.flaked, held.accepted_cases
+    return signatures, together, counts, ranges, culprits, relations, totals, sorted(held.quantities)
+
+
+@given(st.lists(observation_st, max_size=40))
+@settings(max_examples=120, deadline=None)
+def test_kept_up_to_date_is_drawn_from_nothing(observations: list[Any]) -> None:
+    held = learn(observations)
+    before = conclusions(held)
+    held.conclude()
+    assert conclusions(held) == before
+
+
+@given(st.lists(observation_st, max_size=30), st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_the_order_does_not_matter(observations: list[Any], rng: random.Random) -> None:
+    shuffled = [*observations]
+    rng.shuffle(shuffled)
+    assert conclusions(learn(observations)) == conclusions(learn(shuffled))
+
+
+@given(st.lists(observation_st, max_size=40))
+@settings(max_examples=80, deadline=None)
+def test_signatures_are_what_no_accepted_case_shows(observations: list[Any]) -> None:
+    held = learn(observations)
+    accepted = [case.features for case in held.cases.values() if case.accepted]
+    for case in held.cases.values():
+        if case.accepted:
+            assert case.violations is None
+            continue
+        assert case.violations is not None
+        for item in case.violations:
+            if item[0] == "pair":
+                (a, x), (b, y) = (held.meaning[code] for code in item[1:])
+                assert not any(
+                    module.exact(f[a]) == module.exact(x) and module.exact(f[b]) == module.exact(y) for f in accepted
+                )
+            elif item[0] in ("equal", "at most", "member"):
+                assert all(holds(item, f) for f in accepted)
+                assert not holds(item, case.features)
+            elif len(item) == 3:
+                shown = [f[item[0]] for f in accepted if held.is_number(item[0], f[item[0]])]
+                value = case.features[item[0]]
+                assert not any(x >= value for x in shown) or not any(x <= value for x in shown)
+            else:
+                assert module.exact(case.features[item[0]]) not in {module.exact(f[item[0]]) for f in accepted}
+
+
+def test_very_many_values_leave_the_pairs() -> None:
+    held = ActionEvidence(("id", "kind"))
+    for n in range(module.WIDE + 2):
+        features = (f"id{n}", "x" if n % 2 else "y")
+        held.observe(held.key_of(features), features, True, None, None, n)
+    assert held.wide == {0}
+    assert held.pairs(("id0", "x")) == []
+    held.conclude()
+    assert held.wide == {0}
+
+
+def test_very_many_integers_are_quantities() -> None:
+    held = ActionEvidence(("n",))
+    for n in range(module.COUNTED + 1):
+        held.observe(held.key_of((n,)), (n,), True, None, None, n)
+    assert held.quantities == {0}
+    assert (held.numbers[0].low, held.numbers[0].high) == (0, module.COUNTED)
+    assert held.violations((30,)) == []
+    assert held.violations((99,)) == [(0, "number", "above")]
+
+
+def test_matching_many_violations_looks_at_the_signatures_instead() -> None:
+    names = tuple(f"c{n}" for n in range(14))
+    held = ActionEvidence(names)
+    base = ("ok",) * 14
+    held.observe(held.key_of(base), base, True, None, None, 0)
+    bad = ("no", *base[1:])
+    held.observe(held.key_of(bad), bad, False, None, None, 1)
+    asked = ("no",) * 14
+    found = held.matching(held.violations(asked), asked)
+    assert found == (frozenset({(0, "no")}), 1)
+    assert held.matching([], base) is None
