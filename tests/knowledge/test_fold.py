@@ -98,3 +98,13 @@ def test_a_refused_action_that_once_worked_is_to_be_checked_when_its_sign_change
     claim = m.claim("a", "x")
     assert claim is not None
     assert (claim.refused, claim.doubtful, claim.to) == (False, True, "b")
+
+
+def test_seeing_ages_what_was_confirmed() -> None:
+    m = WorldMap(stale_after=1)
+    m.arrive("a", "x", "b")
+    m.see("a", "y")
+    assert m.frontier() == [("a", "y")]
+    m.see("a", "z")
+    assert m.frontier() == [("a", "x"), ("a", "y"), ("a", "z")]
+    assert m.verify()

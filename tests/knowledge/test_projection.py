@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 import pytest
 
 from surefoot import Journal, open_journal
-from surefoot.errors import BadArgument, JournalClosed, UnknownFormat
+from surefoot.errors import BadArgument, BrokenChain, JournalClosed, UnknownFormat
 from surefoot.journal.backends.memory import MemoryBackend
 from surefoot.journal.seal import new_key, public_key
+from surefoot.knowledge.agenda import Agenda
 from surefoot.knowledge.projection import Fold, Projection, Take, fold_lines
 from surefoot.knowledge.projection import Path as Place
 
@@ -181,3 +182,35 @@ def test_save_and_load(tmp_path: Path) -> None:
     ):
         with pytest.raises(BadArgument, match=problem):
             call()
+
+
+def test_a_broken_chain_is_told_as_one() -> None:
+    journal = open_journal()
+    Agenda(journal=journal).goal("rich", lambda state: bool(state))
+    lines = list(journal.lines())
+    lines[-1] = lines[-1].replace(b'"stream":"agenda"', b'"stream":"agendb"')
+    with pytest.raises(BrokenChain, match="was edited"):
+        Agenda(journal=Journal(MemoryBackend(lines)))
+
+
+class Hasty(MemoryBackend):
+    """A backend on which somebody else is once faster."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before_next: list[Callable[[], object]] = []
+
+    def extend(self, build: Callable[[int, bytes | None], Sequence[bytes]]) -> None:
+        if self.before_next:
+            self.before_next.pop()()
+        super().extend(build)
+
+
+def test_a_decision_is_made_again_when_somebody_else_was_faster() -> None:
+    backend = Hasty()
+    agenda = Agenda(journal=Journal(backend))
+    agenda.goal("rich", lambda state: bool(state))
+    backend.before_next.append(lambda: Journal(backend).append("note", {}, stream="other"))
+    agenda.goal("wise", lambda state: bool(state))
+    assert agenda.verify()
+    assert [entry.stream for entry in agenda.journal.entries()].count("other") == 1

@@ -220,8 +220,7 @@ class Router:
                 if cost and promise < rhs[before]:
                     rhs[before] = promise
                     now = g[before]
-                    if now != promise:
-                        heappush(heap, (now if now < promise else promise, before))
+                    heappush(heap, (now if now < promise else promise, before))
             return
         g[s] = INFINITE
         self._update(s)
