@@ -182,6 +182,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     ):
         with pytest.raises(BadArgument, match=problem):
             call()
+    other.close()
 
 
 def test_a_broken_chain_is_told_as_one() -> None:

@@ -93,6 +93,16 @@ def test_keys_and_doors_of_one_colour() -> None:
     assert verdict(rare, key="k1", door="k2") == "unknown"
 
 
+def test_under_the_seeds_rule_a_refusal_that_only_a_pair_explains_silences_the_action() -> None:
+    accepted = [{"what": "log", "axe": True, "pick": False}, {"what": "stone", "axe": False, "pick": True}]
+    refused = [{"what": "log", "axe": False, "pick": False}]
+    model = taught(words("what", "axe", "pick"), accepted, refused, caution="seed")
+    prediction = model.predict({"what": "log", "axe": False, "pick": True}, "do", {})
+    assert (prediction.verdict, prediction.reason) == ("unknown", "1 refusal that no condition explains")
+    assert verdict(model, **accepted[0]) == "accept"
+    assert verdict(model, **refused[0]) == "refuse"
+
+
 def test_independent_conditions_are_taken_one_by_one() -> None:
     states = [{"a": a, "b": b} for a in "xyz" for b in "pqr"]
     model = taught(words("a", "b"), states[:-1], [])

@@ -102,6 +102,15 @@ def test_an_accidental_condition_gives_unknown_and_never_a_wrong_answer(caution:
     assert abroad["refuse", False] > 1200  # what is always refused, is refused in a new place too
 
 
+def test_the_seeds_rule_is_silenced_by_what_it_cannot_explain_and_is_never_wrong() -> None:
+    for place in (False, True):
+        model = learned(MEADOW, 4000, place=place, caution="seed")
+        for land in (MEADOW, ISLAND):
+            found = verdicts(model, land)
+            assert errors(found) == 0
+            assert found["unknown", True] + found["unknown", False] > 0
+
+
 def test_a_station_that_was_never_there_is_an_accident_too() -> None:
     model = learned(MEADOW, 4000)
     state = {**Crafting(ISLAND).describe(("jetty", (("branch", 1), ("stone", 1)))), "stations": ["bench"]}

@@ -146,7 +146,7 @@ class WorldMap(Keeping):
         Raises:
             ValueRejected: one of them is not plain.
 
-        Cost: constant, about 5 µs in memory.
+        Cost: constant in the size of the map; docs/explanation/measured.md has figures.
 
         Example:
             >>> WorldMap().see("/", "Billing", to="/billing").claim("/", "Billing").status
@@ -229,7 +229,7 @@ class WorldMap(Keeping):
             BadArgument: `to` is None: an arrival has a place.
             ValueRejected: something is not plain.
 
-        Cost: constant, about 5 µs in memory.
+        Cost: constant in the size of the map; docs/explanation/measured.md has figures.
 
         Example:
             >>> m = WorldMap().see("/", "Billing", to="/billing")
