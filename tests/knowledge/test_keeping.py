@@ -41,8 +41,9 @@ def test_a_map_in_memory_is_saved_step_by_step(tmp_path: Path, name: str) -> Non
         assert m.save(tmp_path / name) == tmp_path / name
     m.close()
     loaded = WorldMap().load(tmp_path / name)
-    assert loaded.head == WorldMap(tmp_path / name).head
-    assert loaded.claims() == WorldMap(tmp_path / name).claims()
+    with WorldMap(tmp_path / name) as stored:
+        assert loaded.head == stored.head
+        assert loaded.claims() == stored.claims()
     assert loaded.path(0, {5}) == [(n, "on") for n in range(5)]
 
 
