@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -12,6 +16,20 @@ settings.register_profile(
 )
 settings.register_profile("nightly", settings.get_profile("here"), derandomize=False, max_examples=2_000)
 settings.load_profile("here")
+
+
+SOURCE = Path(__file__).parent / "src"
+
+
+def pytest_collect_file(file_path: Path) -> None:
+    """Import a module of ours the usual way before its doctests are collected.
+
+    Else, when its package imports it too, pytest makes a second copy of it, and equal things are of two classes.
+    """
+    if file_path.suffix == ".py" and file_path.is_relative_to(SOURCE):
+        parts = file_path.relative_to(SOURCE).with_suffix("").parts
+        with contextlib.suppress(Exception):  # pytest imports it again right after this, and reports what is wrong
+            import_module(".".join(parts).removesuffix(".__init__"))
 
 
 @pytest.fixture(autouse=True)

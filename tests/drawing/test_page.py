@@ -10,7 +10,10 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -23,7 +26,7 @@ from surefoot.drawing import Edge, Graph, Node, to_html
 from surefoot.drawing.looks import LOOKS
 from surefoot.errors import BadArgument, ValueRejected
 
-ASSETS = ["cytoscape.LICENSE", "cytoscape.min.js", "layouts.js", "page.css", "page.html", "page.js"]
+ASSETS = ["cytoscape.LICENSE", "cytoscape.min.js", "layouts.js", "page.css", "page.html", "page.js", "springs.js"]
 EVIL = [
     "</script><script>document.title='hacked'</script>",
     "<img src=x onerror=document.title='hacked'>",
@@ -165,7 +168,7 @@ def test_the_policy_allows_the_scripts_and_styles_of_the_page_and_nothing_else()
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
     }
-    assert len(hashes("script")) == 3
+    assert len(hashes("script")) == 4
     first = next(n for n, (tag, _) in enumerate(reader.tags) if tag in ("script", "style", "link"))
     assert any("http-equiv" in attributes for _, attributes in reader.tags[:first])
 
@@ -176,7 +179,7 @@ def test_the_page_loads_nothing_from_anywhere() -> None:
     found = [(tag, name, value) for tag, given in reader.tags for name, value in given.items() if name in loads]
     assert found == [("link", "href", "data:,")]
     assert not any(name.startswith("on") for _, given in reader.tags for name in given)
-    ours = "".join(asset(name) for name in ("page.css", "page.html", "page.js", "layouts.js"))
+    ours = "".join(asset(name) for name in ("page.css", "page.html", "page.js", "layouts.js", "springs.js"))
     assert set(re.findall(r"https?://[^\"'\s]*", ours)) == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"url\(|@import|innerHTML|insertAdjacentHTML|document\.write|\beval\(|fetch\(|XMLHttp", ours)
 
@@ -193,6 +196,13 @@ def test_every_part_is_in_the_package_and_can_stand_inside_a_page(name: str) -> 
         assert not re.search(r"</script|</style|<!--|<script", text, re.IGNORECASE)
         assert "\r" not in text
         assert "\x00" not in text
+
+
+def test_what_is_vendored_is_what_its_list_says() -> None:
+    listed = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", asset("VENDORED.md"), re.MULTILINE)
+    assert [name for name, _ in listed] == ["cytoscape.min.js", "cytoscape.LICENSE"]
+    for name, wanted in listed:
+        assert hashlib.sha256(asset(name).encode()).hexdigest() == wanted
 
 
 def test_the_licence_of_the_library_travels_in_the_page() -> None:
@@ -280,6 +290,7 @@ addEventListener("load", () => setTimeout(() => {
   setTimeout(() => {
     out.seen = seen; out.title = document.title; out.images = document.images.length;
     out.scripts = document.scripts.length;
+    out.loads = performance.getEntriesByType("resource").map((one) => one.name);
     const result = document.createElement("pre");
     result.id = "result";
     result.textContent = encodeURIComponent(JSON.stringify(out));
@@ -294,8 +305,11 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def browse(page: str, steps: str, folder: Path) -> dict[str, Any]:
-    """Open the page with two more scripts, which its policy allows by hash; return what `steps` left in `out`."""
+def browse(page: str, steps: str, folder: Path, *, forbidden: Sequence[str] = ()) -> dict[str, Any]:
+    """Open the page with two more scripts, which its policy allows by hash; return what `steps` left in `out`.
+
+    Nothing may go wrong on the page but the policy saying no to what is `forbidden`, and nothing may be loaded.
+    """
     found = chromium()
     if found is None:
         pytest.skip("no browser: chromium, chromium-browser or google-chrome must be on PATH")
@@ -313,7 +327,9 @@ def browse(page: str, steps: str, folder: Path) -> dict[str, Any]:
     result = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
     assert result, f"the page told nothing; the browser said: {done.stderr[-2000:]}"
     told: dict[str, Any] = json.loads(unquote(result[1]))
-    assert told["seen"] == []
+    assert sorted(told["seen"]) == sorted(f"policy: {directive}" for directive in forbidden)
+    if not forbidden:  # what was tried in vain is listed too
+        assert told["loads"] == []
     return told
 
 
@@ -358,9 +374,11 @@ def test_in_a_browser_one_can_search_select_and_hide(tmp_path: Path) -> None:
         document.body.style.width = "";
         dispatchEvent(new Event("resize"));
         out.kept = cy.zoom();
-        for (const layout of ["layers", "rings", "springs"]) {
+        out.layouts = [$("layout").value];
+        for (const layout of ["layers", "rings", "springs", "cose"]) {
           $("layout").value = layout;
           $("layout").dispatchEvent(new Event("change"));
+          out.layouts.push($("layout").value);
         }
         """,
         tmp_path,
@@ -380,6 +398,7 @@ def test_in_a_browser_one_can_search_select_and_hide(tmp_path: Path) -> None:
     assert (told["hidden"], told["pressed"]) == (every[1:], "false")
     assert told["stubs"] == ["kitchen", "hall", "garden"]
     assert (told["shrinks"], told["kept"]) == (True, 0.3)
+    assert told["layouts"] == ["layers", "layers", "rings", "springs", "cose"]
 
 
 def test_in_a_browser_no_text_of_the_graph_runs(tmp_path: Path) -> None:
@@ -402,33 +421,111 @@ def test_in_a_browser_no_text_of_the_graph_runs(tmp_path: Path) -> None:
         """,
         tmp_path,
     )
-    assert (told["title"], told["images"], told["scripts"]) == (EVIL[1], 0, 6)
+    assert (told["title"], told["images"], told["scripts"]) == (EVIL[1], 0, 7)
     assert told["list"][:4] == EVIL[:4]
     assert told["read"] == [True] * 22
     assert told["panel"] == EVIL[1]
 
 
-def test_in_a_browser_a_large_graph_is_drawn_around_its_focus(tmp_path: Path) -> None:
-    nodes = [Node(str(n), f"room {n}") for n in range(3000)]
-    edges = [Edge(str(n), str(m % 3000), "go", "confirmed") for n in range(3000) for m in (n + 1, n * 7)]
+def ring_of_rooms(states: int, edges_each: int) -> Graph:
+    """Return a graph with that many states, each with edges to the next one and to some far ones."""
+    nodes = [Node(str(n), f"room {n}") for n in range(states)]
+    ways = [
+        (n, (n * 7 * k + k) % states if k > 1 else (n + 1) % states)
+        for n in range(states)
+        for k in range(1, edges_each + 1)
+    ]
+    every = ["confirmed", "hypothesis", "refuted", "doubtful", "refused"]
+    return Graph("rooms", nodes, [Edge(str(a), str(b), f"go {b}", every[b % 5], {"by": a}) for a, b in ways])
+
+
+def test_in_a_browser_the_policy_lets_nothing_in_or_out(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Counting(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Counting) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            browse(
+                to_html(house()),
+                f"const place = 'http://127.0.0.1:{server.server_port}/';"
+                """
+                fetch(place + "fetch").catch(() => {});
+                new Image().src = place + "image";
+                const script = document.createElement("script");
+                script.src = place + "script";
+                document.body.append(script);
+                script.remove();
+                """,
+                tmp_path,
+                forbidden=["connect-src", "img-src", "script-src-elem"],
+            )
+        finally:
+            server.shutdown()
+            thread.join()
+    assert asked == []
+
+
+def test_in_a_browser_sixty_states_can_be_read_and_five_thousand_edges_are_drawn_whole(tmp_path: Path) -> None:
+    small, large = ring_of_rooms(60, 2), ring_of_rooms(1_250, 4)
+    steps = """
+        const cy = surefoot.picture(), places = (cy) => cy.nodes().map((one) => one.position("x"));
+        out.layout = $("layout").value;
+        out.drawn = [cy.nodes().length, cy.edges().length];
+        out.different = new Set(places(cy)).size;
+        document.querySelector("#legend .row").click();
+        out.left = cy.edges().not(".off").length;
+        """
+    again = """
+        const boxes = cy.nodes().map((one) => one.boundingBox({ includeLabels: false }));
+        out.overlaps = boxes.filter((a, n) => boxes.some((b, m) =>
+          n < m && a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2)).length;
+        out.letters = 12 * cy.zoom();
+        out.before = places(cy);
+        $("layout").dispatchEvent(new Event("change"));
+        out.after = places(surefoot.picture());
+        """
+    told = browse(to_html(small), steps + again, tmp_path)
+    assert (told["layout"], told["drawn"], told["overlaps"]) == ("springs", [60, 120], 0)
+    assert told["letters"] >= 8  # pixels high on the screen, with everything in view
+    assert told["left"] == sum(edge.status != "confirmed" for edge in small.edges)
+    assert told["before"] == told["after"]
+    told = browse(to_html(large), steps, tmp_path)
+    assert (told["layout"], told["drawn"], told["different"]) == ("springs", [1_250, 5_000], 1_250)
+    assert told["left"] == sum(edge.status != "confirmed" for edge in large.edges)
+
+
+def test_in_a_browser_a_very_large_graph_is_drawn_around_its_focus(tmp_path: Path) -> None:
     told = browse(
-        to_html(Graph("large", nodes, edges), focus="1500"),
+        to_html(ring_of_rooms(12_500, 4), focus="1500"),
         """
         out.drawn = surefoot.drawn().nodes.length;
         out.has = surefoot.drawn().nodes.includes(1500);
         out.message = $("message").textContent;
+        out.listed = labels("#list .name").length;
         $("search").value = "room 2999";
         $("search").dispatchEvent(key("Enter"));
         out.moved = surefoot.drawn().nodes.includes(2999);
+        out.panel = document.querySelector("#panel h2").textContent;
         out.extents = [...$("extent").options].map((one) => one.value);
+        $("extent").value = "5";
+        $("extent").dispatchEvent(new Event("change"));
+        out.more = surefoot.drawn().nodes.length;
+        out.cut = $("message").textContent;
         """,
         tmp_path,
     )
     assert 1 < told["drawn"] < 300
     assert told["has"]
-    assert "This graph is large (3,000 states, 6,000 edges)" in told["message"]
-    assert told["moved"]
+    assert "This graph is large (12,500 states, 50,000 edges)" in told["message"]
+    assert (told["listed"], told["moved"], told["panel"]) == (200, True, "room 2999")
     assert "all" not in told["extents"]
+    assert (told["more"], "as many as can be read" in told["cut"]) == (260, True)
 
 
 def test_in_a_browser_an_empty_graph_is_an_empty_page(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ _IN_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _FIRST = ("here", "start")
 
 
-def to_html(graph: Graph, *, title: str | None = None, focus: str | None = None, most: int = 8_000) -> str:
+def to_html(graph: Graph, *, title: str | None = None, focus: str | None = None, most: int = 12_000) -> str:
     """Return one self-contained page that shows the graph and lets a reader search, hide and select in it.
 
     Edges are told apart by line, arrowhead and colour; each entry of the legend hides and shows its status, so refuted
@@ -67,6 +67,7 @@ def to_html(graph: Graph, *, title: str | None = None, focus: str | None = None,
         "style": _asset("page.css"),
         "cytoscape": _asset("cytoscape.min.js"),
         "layouts": _asset("layouts.js"),
+        "springs": _asset("springs.js"),
         "page": _asset("page.js"),
         "policy": _policy(),
     }
@@ -139,7 +140,7 @@ def _asset(name: str) -> str:
 @functools.cache
 def _policy() -> str:
     """Return the policy of the page: our own scripts and styles by their hash, and nothing from anywhere."""
-    scripts = " ".join(_hash(name) for name in ("cytoscape.min.js", "layouts.js", "page.js"))
+    scripts = " ".join(_hash(name) for name in ("cytoscape.min.js", "layouts.js", "springs.js", "page.js"))
     return (
         f"default-src 'none'; script-src {scripts}; style-src {_hash('page.css')}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -5,7 +5,7 @@
   const [ID, LABEL, KIND, NODE_MORE] = [0, 1, 2, 3];
   const [FROM, TO, ACTION, STATUS, EDGE_MORE, WEIGHT, ODDS] = [0, 1, 2, 3, 4, 5, 6];
   const nodes = data.nodes, edges = data.edges, statuses = data.statuses;
-  const LISTED = 200, DRAWN_AROUND = 260, SPRINGS = 500, PLAIN = 400;
+  const LISTED = 200, DRAWN_AROUND = 260, COSE = 500, SPRINGS = 8000, PLAIN = 400, TOLD = 60;
   const SVG = "http://www.w3.org/2000/svg";
   const DASHES = { solid: "", dashed: "7 4", dotted: "2 3" };
   const ARROWS = {
@@ -136,8 +136,8 @@
       const round = kind === "unknown" || kind === "choice";
       const text = kind === "choice" && label.length > 3 ? "" : short(label, 24);
       const data = {
-        id, label: text, kind, width: round ? 18 : plain ? 16 : Math.min(190, Math.max(28, measure(text) + 18)),
-        height: round ? 18 : plain ? 16 : 26, ...more,
+        id, label: text, kind, width: round ? 18 : plain ? 16 : Math.min(190, Math.max(28, measure(text) + 16)),
+        height: round ? 18 : plain ? 16 : 24, ...more,
       };
       index.set(id, made.length);
       made.push({ group: "nodes", data });
@@ -157,75 +157,111 @@
   }
 
   function place(elements, layout, plain) {
-    const count = elements.made.length, out = elements.made.map(() => []), back = elements.made.map(() => []);
+    const made = elements.made, out = made.map(() => []), back = made.map(() => []), links = [];
     for (const { data } of elements.links) {
       const a = elements.index.get(data.source), b = elements.index.get(data.target);
-      if (a !== b) { out[a].push(b); back[b].push(a); }
+      if (a !== b) { out[a].push(b); back[b].push(a); links.push([a, b]); }
     }
+    const box = $("graph").getBoundingClientRect(), aspect = Math.min(3, Math.max(0.5, (box.width || 4) / (box.height || 3)));
+    if (layout === "springs") return springs.place(made.length, links, made.map((one) => ({ w: one.data.width, h: one.data.height })), aspect);
     const first = elements.index.get("n" + state.around) ?? 0;
-    const tree = layouts.forest(count, out, data.directed ? back : out.map((list, k) => [...list, ...back[k]]), first);
-    const widths = elements.made.map((node) => node.data.width);
-    const at = layout === "layers"
-      ? layouts.layers(tree, widths, plain ? { x: 90, y: 24 } : { x: 110, y: 38 })
+    const tree = layouts.forest(made.length, out, data.directed ? back : out.map((list, k) => [...list, ...back[k]]), first);
+    return layout === "layers"
+      ? layouts.layers(tree, made.map((one) => one.data.width), plain ? { least: 40, most: 160, y: 22 } : { least: 70, most: 190, y: 30 }, aspect)
       : layouts.rings(tree, plain ? 26 : 74);
-    elements.made.forEach((node, k) => { node.position = at[k]; });
-    return tree;
   }
 
-  // A tree reads best in layers, a tangle with springs; both only while labels can be read. Else rings, which stay round.
+  // A tree reads best in layers, a tangle with springs; a large tree in rings. A way there and back counts once.
   function bestLayout(chosen) {
-    const joined = chosen.edges.filter((e) => edges[e][TO] >= 0 && edges[e][TO] !== edges[e][FROM]).length;
-    const size = chosen.nodes.length;
-    if (size > PLAIN) return "rings";
-    return joined <= 1.2 * size || size > 150 ? "layers" : "springs";
+    const size = chosen.nodes.length, pairs = new Set();
+    for (const e of chosen.edges) {
+      const a = Math.min(edges[e][FROM], edges[e][TO]), b = Math.max(edges[e][FROM], edges[e][TO]);
+      if (a >= 0 && a !== b) pairs.add(a * nodes.length + b);
+    }
+    const tree = pairs.size <= 1.25 * size;
+    return tree && size <= PLAIN ? "layers" : tree || size > SPRINGS ? "rings" : "springs";
+  }
+  function allow(name, words, allowed) {
+    const option = $("layout").querySelector(`option[value="${name}"]`);
+    option.disabled = !allowed;
+    option.textContent = words + (allowed ? "" : " (too many states)");
+    return allowed;
   }
 
-  function draw() {
-    const whole = state.extent === "all";
-    const chosen = nodes.length === 0 ? { nodes: [], edges: [], cut: false }
-      : whole ? chooseWhole() : chooseAround(state.around, Number(state.extent));
-    const plain = chosen.nodes.length > PLAIN;
-    const elements = elementsOf(chosen, plain);
-    const springs = $("layout").querySelector('option[value="springs"]');
-    springs.disabled = elements.made.length > SPRINGS;
-    springs.textContent = springs.disabled ? "Springs (too many states)" : "Springs (cose)";
-    let layout = state.layout || bestLayout(chosen);
-    if (layout === "springs" && springs.disabled) layout = "rings";
-    $("layout").value = layout;
-    place(elements, layout, plain);
-    const big = elements.made.length + elements.links.length > 1500;
-    if (cy) cy.destroy();
-    cy = cytoscape({
-      container: $("graph"), elements: [...elements.made, ...elements.links], style: looks(plain, big),
-      layout: { name: "preset", fit: true, padding: 24 }, minZoom: 0.01, maxZoom: 4, boxSelectionEnabled: false,
-      autounselectify: true, hideEdgesOnViewport: big, textureOnViewport: big, pixelRatio: big ? 1 : "auto",
-    });
-    if (layout === "springs" && elements.links.length) {
-      cy.layout({
-        name: "cose", animate: false, randomize: false, fit: true, padding: 24, nodeDimensionsIncludeLabels: true,
-        idealEdgeLength: () => 90, nodeRepulsion: () => 60000, nodeOverlap: 30, componentSpacing: 60, gravity: 0.6, numIter: 1500,
-      }).run();
-    }
-    cy.on("tap", "node, edge", (event) => select({ type: event.target.data("type"), index: event.target.data("index") }, false));
-    cy.on("tap", (event) => { if (event.target === cy) select(null, false); });
-    cy.on("mouseover", "node, edge", (event) => { closeTo(event.target).addClass("near"); $("graph").style.cursor = "pointer"; });
-    cy.on("mouseout", "node, edge", (event) => { closeTo(event.target).removeClass("near"); $("graph").style.cursor = ""; });
-    drawn = chosen;
-    fitWhole();
-    cy.batch(() => { hideHidden(); markHits(); markSelected(); });
-    say(whole, chosen);
-  }
   // While nobody has moved or zoomed the picture, it goes on filling its place when that grows or shrinks.
   const view = () => JSON.stringify([cy.zoom(), cy.pan()]);
   function fitWhole() {
-    cy.fit(cy.elements(":visible"), 24);
-    if (cy.zoom() > 1.4) { cy.zoom(1.4); cy.center(); }
+    const visible = cy.elements().not(".off");
+    cy.fit(visible, 20);
+    if (cy.zoom() > 1.4) { cy.zoom(1.4); cy.center(visible); }
     fitted = view();
   }
   function resized() {
     const untouched = view() === fitted;
     cy.resize();
     if (untouched) fitWhole();
+  }
+
+  function draw() {
+    const whole = state.extent === "all";
+    const chosen = nodes.length === 0 ? { nodes: [], edges: [], cut: false }
+      : whole ? chooseWhole() : chooseAround(state.around, Number(state.extent));
+    say(whole, chosen); // first: the message takes room from the picture
+    const plain = chosen.nodes.length > PLAIN;
+    const elements = elementsOf(chosen, plain), size = elements.made.length;
+    const open = { springs: allow("springs", "Springs", size <= SPRINGS), cose: allow("cose", "Springs (cose)", size <= COSE) };
+    let layout = state.layout || bestLayout(chosen);
+    if (open[layout] === false) layout = "rings";
+    $("layout").value = layout;
+    place(elements, layout, plain).forEach((spot, k) => { elements.made[k].position = spot; });
+    if (layout === "layers" && !plain) bendWithin(elements);
+    const big = size + elements.links.length > 1500, zoom = plain ? zoomToFit(elements.made) : 1;
+    if (cy) cy.destroy();
+    cy = cytoscape({
+      container: $("graph"), style: looks(plain, big, zoom), minZoom: 0.005, maxZoom: 4, boxSelectionEnabled: false,
+      autounselectify: true, hideEdgesOnViewport: big, textureOnViewport: big, pixelRatio: big ? 1 : "auto",
+    });
+    cy.add([...elements.made, ...elements.links]); // after the start, which would lay them out once more
+    if (layout === "cose" && elements.links.length) {
+      cy.layout({
+        name: "cose", animate: false, randomize: false, fit: false, nodeDimensionsIncludeLabels: true,
+        idealEdgeLength: () => 80, nodeOverlap: 30, componentSpacing: 60, numIter: 1500,
+      }).run();
+    }
+    cy.batch(() => { hideHidden(); markHits(); markSelected(); });
+    fitWhole();
+    if (plain) keepVisible(big, zoom);
+    cy.on("tap", "node, edge", (event) => select({ type: event.target.data("type"), index: event.target.data("index") }, false));
+    cy.on("tap", (event) => { if (event.target === cy) select(null, false); });
+    cy.on("mouseover", "node, edge", (event) => { closeTo(event.target).addClass("near"); $("graph").style.cursor = "pointer"; });
+    cy.on("mouseout", "node, edge", (event) => { closeTo(event.target).removeClass("near"); $("graph").style.cursor = ""; });
+    drawn = chosen;
+  }
+  // An edge within a column would run through the nodes between its ends: it goes round them.
+  function bendWithin(elements) {
+    const x = (id) => elements.made[elements.index.get(id)].position.x;
+    for (const link of elements.links) {
+      if (link.data.source !== link.data.target && Math.abs(x(link.data.target) - x(link.data.source)) < 30) link.classes += " arc";
+    }
+  }
+  // Far away, the dots, lines and chosen names of a large graph keep a size on the screen that can be seen.
+  function zoomToFit(made) {
+    const box = $("graph").getBoundingClientRect(), low = { x: Infinity, y: Infinity }, high = { x: -Infinity, y: -Infinity };
+    for (const { position } of made) {
+      for (const of of ["x", "y"]) { low[of] = Math.min(low[of], position[of]); high[of] = Math.max(high[of], position[of]); }
+    }
+    return Math.min(box.width / (high.x - low.x + 40), box.height / (high.y - low.y + 40));
+  }
+  function keepVisible(big, zoom) {
+    const mine = cy;
+    let waiting = 0, last = zoom;
+    function apply() {
+      const ratio = cy.zoom() / last;
+      if (mine !== cy || (ratio > 0.6 && ratio < 1.7)) return;
+      last = cy.zoom();
+      cy.style(looks(true, big, last));
+    }
+    cy.on("zoom", () => { clearTimeout(waiting); waiting = setTimeout(apply, 150); });
   }
   const closeTo = (one) => one.isNode() && one.degree() <= 60 ? one.connectedEdges() : one;
 
@@ -244,45 +280,51 @@
   }
 
   // ---- looks ----------------------------------------------------------------------------------------------------
-  function looks(plain, big) {
+  function looks(plain, big, zoom) {
+    const scale = plain ? Math.min(20, Math.max(1, 0.4 / zoom)) : 1, thick = big ? scale : 1;
+    const name = { label: "data(label)", "min-zoomed-font-size": 0, ...(plain ? { "font-size": Math.max(12, 11 / zoom) } : {}) };
     const text = variable("--text"), ground = variable("--ground"), accent = variable("--accent");
     const font = getComputedStyle(document.body).fontFamily;
     const sheet = [
       { selector: "node", style: {
-        shape: "round-rectangle", width: "data(width)", height: "data(height)", label: "data(label)", color: text,
-        "background-color": variable("--node"), "border-width": 1.2, "border-color": variable("--edge-of-node"),
+        shape: plain ? "ellipse" : "round-rectangle", width: plain ? 16 * scale : "data(width)", height: plain ? 16 * scale : "data(height)", label: "data(label)", color: text,
+        "background-color": variable(plain ? "--dot" : "--node"), "border-width": 1.2 * scale, "border-color": variable("--edge-of-node"),
         "font-family": font, "font-size": 12, "text-valign": plain ? "bottom" : "center", "text-margin-y": plain ? 2 : 0,
-        "min-zoomed-font-size": plain ? 8 : 5, "z-index": 2, "overlay-opacity": 0 } },
+        "min-zoomed-font-size": plain ? 11 : 5, "z-index": 2, "overlay-opacity": 0 } },
       { selector: "edge", style: {
-        width: big ? 1 : 1.8, "curve-style": big ? "straight" : "bezier", "control-point-step-size": 34, "arrow-scale": big ? 0.7 : 1,
+        width: big ? 1.6 * thick : 1.8, "curve-style": big ? "straight" : "bezier", "control-point-step-size": 34, "arrow-scale": big ? 0.7 : 1,
         label: plain ? "" : "data(label)", "font-family": font, "font-size": 10, "text-rotation": "autorotate",
         "min-zoomed-font-size": 6, "text-background-color": ground, "text-background-opacity": 0.85, "text-background-padding": 1.5,
-        "loop-direction": "-45deg", "loop-sweep": "40deg", "overlay-opacity": 0, opacity: big ? 0.65 : 1 } },
+        "loop-direction": "-45deg", "loop-sweep": "40deg", "overlay-opacity": 0, opacity: big ? 0.7 : 1 } },
+      { selector: "edge.arc", style: { "curve-style": "unbundled-bezier", "control-point-distances": 46, "control-point-weights": 0.5 } },
     ];
+    if (plain) sheet.push({ selector: 'node[kind = "here"], node[kind = "start"], node[kind = "goal"]', style: { width: 30 * scale, height: 30 * scale, "z-index": 3 } });
     for (const [kind, style] of Object.entries(KINDS)) sheet.push({ selector: `node[kind = "${kind}"]`, style });
     sheet.push({ selector: 'node[kind = "here"]', style: { "background-color": variable("--mark") } });
     sheet.push({ selector: 'node[kind = "unknown"]', style: { "background-opacity": 0, "text-valign": "center", "text-margin-y": 0, "font-size": 11, color: variable("--faint") } });
     statuses.forEach((status, s) => {
       const [shape, fill] = data.directed ? ARROWS[status.arrow] : ["none", "filled"];
       const dashed = status.line === "solid" ? { "line-style": "solid" }
-        : { "line-style": "dashed", "line-dash-pattern": DASHES[status.line].split(" ").map(Number) };
+        : { "line-style": "dashed", "line-dash-pattern": DASHES[status.line].split(" ").map((dash) => Number(dash) * thick) };
       sheet.push({ selector: "edge.s" + s, style: {
         "line-color": colour(status), color: colour(status), "target-arrow-color": colour(status),
         "target-arrow-shape": shape, "target-arrow-fill": fill, ...dashed } });
     });
     sheet.push(
       { selector: ".dim", style: { opacity: 0.18 } },
-      { selector: ".near", style: { label: "data(label)", opacity: 1, "z-index": 8, "min-zoomed-font-size": 0 } },
-      { selector: "edge.near", style: { width: 3 } },
-      { selector: "node.hit", style: { opacity: 1, "border-color": accent, "border-width": 3, "z-index": 6, "min-zoomed-font-size": 0 } },
-      { selector: "edge.hit", style: { opacity: 1, width: 3.5, label: "data(label)", "z-index": 6, "min-zoomed-font-size": 0 } },
-      { selector: "edge.beside", style: { opacity: 1, label: "data(label)", "z-index": 7 } },
+      { selector: "node.hit", style: { opacity: 1, "border-color": accent, "border-width": 3 * scale, "z-index": 6 } },
+      { selector: "edge.hit", style: { opacity: 1, width: 3.5 * thick, "z-index": 6 } },
       { selector: "node.beside", style: { opacity: 1 } },
-      { selector: "node.selected", style: { opacity: 1, "border-color": accent, "border-width": 4, "z-index": 9, "underlay-color": accent, "underlay-opacity": 0.25, "underlay-padding": 7, "min-zoomed-font-size": 0 } },
-      { selector: "edge.selected", style: { opacity: 1, width: 5, label: "data(label)", "z-index": 9, "font-size": 12, "underlay-color": accent, "underlay-opacity": 0.25, "underlay-padding": 5, "min-zoomed-font-size": 0 } },
+      { selector: "edge.beside", style: { opacity: 1, label: "data(label)", "z-index": 7 } },
+      { selector: ".near", style: { opacity: 1, "z-index": 8, ...name } },
+      { selector: "edge.near", style: { width: 3 * thick } },
+      { selector: ".told", style: name },
+      { selector: "node.selected", style: { opacity: 1, "border-color": accent, "border-width": 4 * scale, "z-index": 9, ...glow(7 * scale), ...name } },
+      { selector: "edge.selected", style: { opacity: 1, width: 4 * thick, "z-index": 9, ...glow(5 * thick), ...name } },
       { selector: ".off", style: { display: "none" } });
     return sheet;
   }
+  const glow = (padding) => ({ "underlay-color": variable("--accent"), "underlay-opacity": 0.25, "underlay-padding": padding });
   const inPicture = (what) => cy.getElementById((what.type === "node" ? "n" : "e") + what.index);
   function hideHidden() {
     cy.edges().forEach((one) => {
@@ -292,10 +334,10 @@
     });
   }
   function markHits() {
-    cy.elements().removeClass("hit dim");
+    cy.elements().removeClass("hit dim told");
     if (state.query === "") return;
     cy.elements().addClass("dim");
-    for (const hit of state.hits) inPicture(hit).removeClass("dim").addClass("hit");
+    for (const hit of state.hits) inPicture(hit).removeClass("dim").addClass(state.hits.length <= TOLD ? "hit told" : "hit");
   }
   function markSelected() {
     cy.elements().removeClass("selected beside");
@@ -306,7 +348,7 @@
     if (one.length && one.isEdge()) one.connectedNodes().addClass("beside");
   }
   function lookAt(ones) {
-    const visible = ones.filter((one) => one.visible());
+    const visible = ones.not(".off");
     if (!visible.length) return;
     cy.fit(visible, 70);
     if (cy.zoom() > 1.3) { cy.zoom(1.3); cy.center(visible); }
@@ -370,7 +412,7 @@
     if (what.type === "node") tellNode(panel, what.index); else tellEdge(panel, what.index);
   }
   function tellGraph(panel) {
-    panel.append(element("h2", {}, data.name));
+    panel.append(element("h2", {}, "About this picture"));
     for (const note of data.notes) panel.append(element("p", { class: "hint" }, note));
     const keys = [["/", "find"], ["Enter", "next hit"], ["Shift+Enter", "hit before"], ["Esc", "clear"], ["+ − 0", "zoom, fit"], ["arrows", "move the picture, or go along a list"]];
     panel.append(element("p", { class: "hint" }, "Select a state or an edge to read all that is known of it. Hold the pointer over an edge to see its name."),
@@ -441,12 +483,11 @@
     if (!state.hidden.delete(s)) state.hidden.add(s);
     $("legend").children[s].firstChild.setAttribute("aria-pressed", String(!state.hidden.has(s)));
     if (state.extent === "all") cy.batch(hideHidden); else draw();
-    const again = state.hit;
-    if (state.query !== "") { findAgain(again); }
+    if (state.query !== "") findAgain();
     tell();
   }
-  function findAgain(hit) {
-    const before = state.hits[hit];
+  function findAgain() {
+    const before = state.hits[state.hit];
     state.hits = state.hits.filter((one) => one.type === "node");
     lower.edge.forEach((text, e) => { if (text.includes(state.query) && shown(edges[e])) state.hits.push({ type: "edge", index: e }); });
     state.hit = state.hits.findIndex((one) => same(one, before));
