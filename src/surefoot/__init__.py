@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from surefoot.knowledge.failures import FailureMemory
     from surefoot.knowledge.risk import LearnedGate, Protect, RiskBudget
     from surefoot.knowledge.routes import Route
+    from surefoot.knowledge.store import KnowledgeStore
     from surefoot.knowledge.worldmap import WorldMap
     from surefoot.learners.conservative import ConservativeActionModel
     from surefoot.learners.vocabulary import MISSING, UNREAD, Vocabulary
@@ -48,6 +49,7 @@ __all__ = [
     "FailureMemory",
     "Head",
     "Journal",
+    "KnowledgeStore",
     "LearnedGate",
     "MISSING",
     "Outcome",
@@ -80,6 +82,7 @@ _HOMES = {
     "FailureMemory": "surefoot.knowledge.failures",
     "Head": "surefoot.journal",
     "Journal": "surefoot.journal",
+    "KnowledgeStore": "surefoot.knowledge.store",
     "LearnedGate": "surefoot.knowledge.risk",
     "MISSING": "surefoot.learners.vocabulary",
     "Outcome": "surefoot.protocols",
