@@ -18,6 +18,10 @@ SurefootError
 │   ├── UnknownPlace (KeyError)             a state or claim that the map has never heard of
 │   └── MergeRefused (ValueError)           two maps that cannot be one
 ├── UnknownItem (KeyError, ValueError)      a knowledge store has no item of that id
+├── ModelError
+│   ├── BadModel (ValueError)               arrays, tables or functions that are no model
+│   │   └── NotADistribution                probabilities that are none, or intervals that admit none
+│   └── UnknownName (KeyError, ValueError)  a model has no state, action, label or reward of that name
 ├── WorldError
 │   ├── NotStarted (RuntimeError)           `step` before `reset`
 │   └── WorldUnavailable (OSError)          the world cannot be reached at all
@@ -39,6 +43,7 @@ from __future__ import annotations
 __all__ = [
     "AppendFailed",
     "BadArgument",
+    "BadModel",
     "BadSeal",
     "BrokenChain",
     "Conflict",
@@ -50,12 +55,15 @@ __all__ = [
     "MapError",
     "MergeRefused",
     "MissingExtra",
+    "ModelError",
+    "NotADistribution",
     "NotAttached",
     "NotStarted",
     "ReadOnly",
     "SurefootError",
     "UnknownFormat",
     "UnknownItem",
+    "UnknownName",
     "UnknownPlace",
     "ValueRejected",
     "WorldError",
@@ -233,6 +241,49 @@ class UnknownItem(SurefootError, KeyError, ValueError):
     Example:
         >>> str(UnknownItem("no item starts with 'ab12'"))
         "no item starts with 'ab12'"
+    """
+
+    def __str__(self) -> str:
+        """Return the message as it is (`KeyError` would show its repr)."""
+        return str(self.args[0]) if self.args else ""
+
+
+class ModelError(SurefootError):
+    """Catch everything that a model, or what builds one, refuses.
+
+    Example:
+        >>> issubclass(BadModel, ModelError) and issubclass(UnknownName, ModelError)
+        True
+    """
+
+
+class BadModel(ModelError, ValueError):
+    """Arrays, tables or functions do not make a model; the message names the state, the choice, the value and the mend.
+
+    Example:
+        >>> issubclass(BadModel, ValueError)
+        True
+    """
+
+
+class NotADistribution(BadModel):
+    """Probabilities are negative, not numbers or do not sum to 1, or intervals hold no distribution.
+
+    Example:
+        >>> from surefoot.models.build import from_dicts
+        >>> from_dicts({"a": {"go": {"a": 0.5, "b": 0.4}}}, initial="a")
+        Traceback (most recent call last):
+        surefoot.errors.NotADistribution: the probabilities of action 'go' in state 'a' sum to 0.9, not to 1 (±1e-09); \
+give what is missing, or divide them by their sum if they are weights
+    """
+
+
+class UnknownName(ModelError, KeyError, ValueError):
+    """A model has no state, action, label, observation or reward model of that name.
+
+    Example:
+        >>> str(UnknownName("there is no state 's9'"))
+        "there is no state 's9'"
     """
 
     def __str__(self) -> str:
