@@ -4,13 +4,16 @@ A draw is a pure function of its address, so one environment, a thousand beside 
 draw the same numbers for the same episode. Each (seed, episode) has a stream of its own: a start and an odd stride,
 both hashed from it; the number at place n is the hash of `start + n * stride`.
 
-| lane | is for |
-|---|---|
-| `TRANSITION` = 0 | the branch that a step takes |
-| `OBSERVATION` = 1 | what is observed after it |
-| `INITIAL` = 2 | the state that an episode starts in (at step 0) |
-| `POLICY` = 3 | a random policy's choice |
-| 4 to 7 | free |
+| lane | step t | is for |
+|---|---|---|
+| `TRANSITION` = 0 | t = 0 is the first step after the start | the branch that step t takes |
+| `OBSERVATION` = 1 | t = 0 is the start | what is observed in the state after t steps |
+| `INITIAL` = 2 | 0 | the state that the episode starts in |
+| `POLICY` = 3 | t = 0 is the first step after the start | what a random policy does in step t |
+| 4 to 7 | | free |
+
+A number u picks the first member of a row whose running sum, added up from the left, is greater than u: `pick` over
+`cumulative`. The initial state is picked from the row of all states, an observation from the row of its state.
 
 Source: Steele, Lea, Flood 2014 (SplitMix: streams with strides of their own), with the finaliser of Stafford 2011
 (variant 13).
