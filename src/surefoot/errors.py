@@ -270,7 +270,7 @@ class NotADistribution(BadModel):
     """Probabilities are negative, not numbers or do not sum to 1, or intervals hold no distribution.
 
     Example:
-        >>> from surefoot.models.build import from_dicts
+        >>> from surefoot.models.builder import from_dicts
         >>> from_dicts({"a": {"go": {"a": 0.5, "b": 0.4}}}, initial="a")
         Traceback (most recent call last):
         surefoot.errors.NotADistribution: the probabilities of action 'go' in state 'a' sum to 0.9, not to 1 (±1e-09); \

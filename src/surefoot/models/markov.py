@@ -178,6 +178,21 @@ class ObservedModel(Model):
         number = number_of(observation, self.observation_names, "observation")
         return {} if self.observation_valuations is None else self.observation_valuations.row(number)
 
+    def more_lines(self) -> list[str]:
+        """Return what the summary says of observations."""
+        how = "one a state" if self.deterministic_observations else "stochastic"
+        lines = [f"observations: {self.n_observations}, {how}"]
+        if self.observation_variables:
+            lines.append("observation variables: " + ", ".join(one.name for one in self.observation_variables))
+        return lines
+
+    def more_attributes(self, state: int) -> dict[str, object]:
+        """Return what the picture says of the observations of a state."""
+        seen, odds = self.observations_of(state)
+        if len(seen) == 1:
+            return {"observation": self.observation_name(int(seen[0]))}
+        return {f"observation {self.observation_name(int(one))}": float(p) for one, p in zip(seen, odds, strict=True)}
+
 
 class POMDP(ObservedModel):
     """Hold a partially observable MDP. For the arguments see `Model` and `ObservedModel`.

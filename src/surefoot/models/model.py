@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadModel, UnknownName
+from surefoot.models import drawing
 from surefoot.models._arrays import frozen, frozen_now, running_sum, same
 from surefoot.models._checks import check_model, check_starts, row_sums
 from surefoot.models._given import initial_of, key_of, label_of, nominal, reward_of
@@ -421,6 +422,22 @@ class Model:
         """Return the model with more reward models, or others of the same names."""
         return self.replace(rewards={**self.rewards, **rewards})
 
+    # ── looking at it ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def summary(self) -> str:
+        """Return a few lines of text: sizes, where it starts, and what it has; see `surefoot.models.drawing`."""
+        return drawing.summary(self)
+
+    def to_dot(self) -> str:
+        """Return the model as Graphviz text; see `surefoot.models.drawing`."""
+        return drawing.to_dot(self)
+
+    def to_html(self, *, title: str | None = None, most: int = 8_000) -> str:
+        """Return the model as one HTML page that needs no network; see `surefoot.drawing.to_html`."""
+        return drawing.to_html(self, title=title, most=most)
+
+    # ── equality, copies, files ─────────────────────────────────────────────────────────────────────────────────────
+
     def is_close(self, other: Model, tolerance: float = 1e-9) -> bool:
         """Say whether both are equal but for numbers that differ by at most `tolerance`."""
         if type(self) is not type(other):
@@ -460,13 +477,23 @@ class Model:
                 held = MappingProxyType(held)
             self.__dict__[name] = held
 
-    def _sizes(self) -> str:
+    def more_lines(self) -> list[str]:
+        """Return what a kind adds to the summary."""
+        return []
+
+    def more_attributes(self, state: int) -> dict[str, object]:
+        """Return what a kind adds to the picture of a state."""
+        return {}
+
+    @property
+    def sizes(self) -> str:
+        """Return the sizes as text."""
         sizes = {"state": self.n_states, "choice": self.n_choices, "branch": self.n_branches}
         words = [f"{n} {word if n == 1 else word + ('es' if word == 'branch' else 's')}" for word, n in sizes.items()]
         return ", ".join(words) + (", intervals" if self.has_intervals else "")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._sizes()}>"
+        return f"<{type(self).__name__}: {self.sizes}>"
 
 
 def _alike(one: Any, other: Any, tolerance: float) -> bool:
