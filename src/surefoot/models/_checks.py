@@ -13,7 +13,7 @@ from surefoot.errors import BadModel, NotADistribution
 if TYPE_CHECKING:
     from surefoot.models.markov import Model, ObservedModel
 
-__all__ = ["check_distribution", "check_model", "check_observations", "check_starts", "row_sums", "within"]
+__all__ = ["check_distribution", "check_model", "check_observations", "check_starts", "repeated", "row_sums", "within"]
 
 TOLERANCE = 1e-9
 """How far the sum of a distribution may be from 1."""
@@ -56,7 +56,7 @@ def check_observations(model: ObservedModel) -> None:
             f"observation {model.observation_name(int(which[entry]))!r} of state "
             f"{model.state_name(_row_of(start, entry))!r} has the probability {values[entry]}; {mend}"
         )
-    twice = _repeated(start, which, model.n_observations)
+    twice = repeated(start, which, model.n_observations)
     if twice is not None:
         raise BadModel(
             f"state {model.state_name(_row_of(start, twice))!r} has the observation "
@@ -142,7 +142,7 @@ def _check_choices(model: Model) -> None:
         )
     for low, high in within(start):
         first, last = int(start[low]), int(start[high])
-        twice = _repeated(start[low : high + 1] - first, action[first:last], model.n_actions)
+        twice = repeated(start[low : high + 1] - first, action[first:last], model.n_actions)
         if twice is not None:
             raise BadModel(
                 f"{_state(model, first + twice)} has two choices with the action "
@@ -163,7 +163,7 @@ def _check_targets(model: Model) -> None:
         )
     for low, high in within(start):
         first, last = int(start[low]), int(start[high])
-        twice = _repeated(start[low : high + 1] - first, target[first:last], model.n_states)
+        twice = repeated(start[low : high + 1] - first, target[first:last], model.n_states)
         if twice is not None:
             branch = first + twice
             raise BadModel(
@@ -172,7 +172,7 @@ def _check_targets(model: Model) -> None:
             )
 
 
-def _repeated(start: NDArray[np.int64], values: NDArray[np.int32], size: int) -> int | None:
+def repeated(start: NDArray[np.int64], values: NDArray[np.int32], size: int) -> int | None:
     """Return the place of a value that comes twice in its row, None where there is none."""
     if len(values) < 2:
         return None

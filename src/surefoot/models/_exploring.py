@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
+import itertools
 import marshal
 import operator
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,8 @@ from surefoot.models._progress import Report
 
 __all__ = ["Explorer", "Reward", "arity", "pairs_of", "show"]
 
-_OFTEN = 0x3FF
+_BLOCK = 32
+_WORDS = frozenset({str, int})
 _MARSHALLED = frozenset({tuple, bool, float, type(None), bytes, complex})
 _PLAIN = frozenset({str, int, float, bool, complex, bytes, type(None)})
 
@@ -39,16 +43,6 @@ class Reward:
             raise BadModel(f"reward {name!r} takes {needs} arguments; it is called with {wanted}")
         self.part = parts[needs]
         self.short = needs == 2 and not decides
-
-    def add(self, value: Any, *at: object) -> None:
-        """Keep one number."""
-        try:
-            self.numbers.append(value)
-        except TypeError:
-            raise BadModel(
-                f"reward {self.name!r} of {', '.join(map(show, at))} is {value!r}: a number is wanted; "
-                f"for several reward models give reward={{name: function}}"
-            ) from None
 
 
 class Explorer:
@@ -85,184 +79,263 @@ class Explorer:
         self.target = array("i")
         self.lower = array("d")
         self.upper: array[float] | None = None
+        self._at: Any = None
 
-    def number(self, state: Any, source: Callable[[], str]) -> int:
+    def number(self, state: Any) -> int:
         """Return the number of a state; a new one gets the next."""
         kind = type(state)
-        key = state if kind is str or kind is int else _key(state, kind, source)
+        key = state if kind is str or kind is int else _key(state, kind, self._source)
         found = self.numbers.get(key)
-        if found is None:
-            plain = _without_numpy(state)
-            if plain is state:
-                return self._new(state, key, source)
-            found = self.numbers[key] = self.number(plain, source)  # the number is one state with Python's own
-        return found
+        return self._enter(state, key) if found is None else found
 
-    def _new(self, state: Any, key: Any, source: Callable[[], str]) -> int:
+    def _enter(self, state: Any, key: Any) -> int:
+        """Return the number of a state that is not there yet."""
+        try:
+            hash(state)
+        except TypeError:
+            raise _unhashable(state, self._source) from None
+        plain = _without_numpy(state)
         number = len(self.states)
-        if number == self._limit:
+        if plain is not state:
+            number = self.number(plain)  # one state with Python's own numbers
+        elif number == self._limit:
             raise BadModel(
-                f"there are more than limit={self._limit} states; {source()} leads to one more, {show(state)}. "
+                f"there are more than limit={self._limit} states; {self._source()} leads to one more, {show(state)}. "
                 f"Raise the limit, or see whether a state holds something that only ever grows"
             )
+        else:
+            self.states.append(state)
         self.numbers[key] = number
-        self.states.append(state)
         return number
 
     def run(self, report: Report | None) -> None:
-        """Explore until every state that was found had its turn."""
-        states, place = self.states, 0
-        while place < len(states):
-            state = states[place]
-            place += 1
-            if report is not None and not place & _OFTEN:
-                report(place, len(states))
-            guard = None if type(state) is str or type(state) is int or _is_plain(state) else _Guard(state)
-            self._visit(state, guard)
-        if report is not None:
-            report(place, place)
+        """Explore until every state that was found had its turn.
 
-    def _visit(self, state: Any, guard: _Guard | None) -> None:
-        """Call every function for one state."""
-        doing, action = "actions", None
+        States take their turns in blocks, so that what is the same for all is done for many at once; they get their
+        numbers in the same order as one by one.
+        """
+        done = 0
+        while done < len(self.states):
+            block = self.states[done : done + _BLOCK]
+            self._visit(block)
+            done += len(block)
+            if report is not None:
+                report(done, len(self.states))
+
+    def _visit(self, block: list[Any]) -> None:
+        """Call every function for the states of a block."""
+        guards = None
+        if not set(map(type, block)) <= _WORDS and not all(map(_is_plain, block)):
+            guards = [None if _is_plain(state) else _Guard(state) for state in block]
+        acts, counts, lengths, pairs = self._ask(block, guards)
+        self.choices.extend(counts)
+        self._count(acts)
         try:
-            offered = (None,) if self._actions is None else self._actions(state)
-            if guard is not None:
-                guard.check("actions")
-            before = len(self.action)
-            for action in self._listed(offered, state):
-                doing = "step"
-                found = self._step(state) if self._alone else self._step(state, action)
+            numbers = self._numbers_of(pairs)
+            self.branches.extend(lengths)
+        except _Unusual:  # once more, row by row and with messages
+            numbers = self._careful(block, acts, counts, lengths, pairs)
+        self.target.extend(numbers)
+        if self._on_choices or self._on_branches:
+            self._pay(block, acts, counts, numbers)
+            _check_all(guards, "reward")
+        for reward in self._on_states:
+            self._collect(reward, block)
+            _check_all(guards, "reward")
+        for name, function in self._each:
+            state = None
+            try:
+                for state in block:
+                    function(state)
+            except ModelError:
+                raise
+            except Exception as error:
+                error.add_note(f"in {name}({show(state)})")
+                raise
+            _check_all(guards, name)
+
+    def _ask(
+        self, block: list[Any], guards: list[_Guard | None] | None
+    ) -> tuple[list[Any], list[int], list[int], list[Any]]:
+        """Call `actions` and `step`; return the actions, how many a state has, how long the rows are, and the pairs."""
+        step, actions, alone = self._step, self._actions, self._alone
+        acts: list[Any] = []
+        lengths: list[int] = []
+        pairs: list[Any] = []
+        counts: list[int] = []
+        state = action = None
+        try:
+            for place, state in enumerate(block):
+                guard = None if guards is None else guards[place]
+                action, before = None, len(acts)
+                offered = _ONE if actions is None else actions(state)
                 if guard is not None:
-                    guard.check("step", action)
-                if self._actions is None and not found:
-                    break  # a chain's way to say that a state is absorbing
-                first, targets = len(self.target), self._row(found, state, action)
-                self._count(action, len(self.target) - first)
-                doing = "reward"
-                for reward in self._on_choices:
-                    reward.add(reward.function(state, action), state, action)
-                for reward in self._on_branches:
-                    for target in targets:
-                        after = self.states[target]
-                        paid = reward.function(state, after) if reward.short else reward.function(state, action, after)
-                        reward.add(paid, state, action, after)
-                if guard is not None:
-                    guard.check("reward", action)
-            self.choices.append(len(self.action) - before)
-            action = None
-            for reward in self._on_states:
-                doing = "reward"
-                reward.add(reward.function(state), state)
-            for doing, function in self._each:  # noqa: B007  (read where an error is told)
-                function(state)
-            if guard is not None:
-                guard.check(doing)
+                    guard.check("actions")
+                if type(offered) is not list:
+                    offered = _listed(offered, state)
+                for action in offered:
+                    found = step(state) if alone else step(state, action)
+                    if guard is not None:
+                        guard.check("step", action)
+                    if type(found) is not list:
+                        found = pairs_of(found, partial(self._call, state, action))
+                    if actions is None and not found:
+                        break  # a chain's way to say that a state is absorbing
+                    acts.append(action)
+                    pairs += found
+                    lengths.append(len(found))
+                counts.append(len(acts) - before)
         except ModelError:
             raise
         except Exception as error:
-            error.add_note(f"in {doing}(...) of state {show(state)}" + (f", action {action!r}" if action else ""))
+            error.add_note(
+                f"in actions({show(state)})" if action is None and actions else f"in {self._call(state, action)}"
+            )
             raise
+        return acts, counts, lengths, pairs
 
-    def _listed(self, offered: Any, state: Any) -> Any:
-        """Return the actions of a state, or refuse what is no collection of them."""
-        if isinstance(offered, list | tuple):
-            return offered
-        if offered is None:
-            raise BadModel(f"actions({show(state)}) is None: return a list, [] where a state is absorbing")
-        if isinstance(offered, str | bytes):
-            raise BadModel(f"actions({show(state)}) is the text {offered!r}: return a list, such as [{offered!r}]")
-        return list(offered)
+    def _numbers_of(self, pairs: list[Any]) -> list[int]:
+        """Keep the probabilities of many branches, and return the numbers of their targets.
 
-    def _count(self, action: Any, branches: int) -> None:
-        """Keep the number of an action, and how many branches its choice has."""
-        if self._actions is None:
-            self.action.append(0)
-        else:
-            name = action if type(action) is str else action_name_of(action)
-            number = self.action_numbers.get(name)
-            if number is None:
-                number = self.action_numbers[name] = len(self.action_numbers)
-            self.action.append(number)
-        self.branches.append(branches)
-
-    def _row(self, found: Any, state: Any, action: Any) -> list[int]:
-        """Keep the branches of one choice, equal targets added up; return the targets."""
-        if type(found) is not list:
-            found = pairs_of(found, lambda: self._call(state, action))
-        numbers, targets, odds = self.numbers, [], []
+        Raises:
+            _Unusual: something is no pair, no number, 0, or an interval; nothing was kept.
+        """
+        if not pairs:
+            return []
+        before = len(self.lower)
         try:
-            for odd, after in found:
-                kind = type(after)
-                if kind is str or kind is int:
-                    number = numbers.get(after)
-                elif kind is tuple:
-                    number = numbers.get(marshal.dumps(after, 2))
-                else:
-                    number = None
-                if odd == 0 or odd == (0, 0):
-                    continue
-                if number is None:
-                    number = self.number(after, lambda: self._call(state, action))
-                targets.append(number)
-                odds.append(odd)
-        except (TypeError, ValueError):  # something is no pair, or cannot be marshalled: slowly, with messages
-            return self._careful(found, state, action)
-        return self._keep(targets, odds, state, action)
-
-    def _careful(self, found: Any, state: Any, action: Any) -> list[int]:
-        """Do what `_row` does, for any state and with a message for what is wrong."""
-        call = lambda: self._call(state, action)  # noqa: E731
-        targets, odds = [], []
-        for odd, after in pairs_of(found, call):
-            if odd == 0 or odd == (0, 0):
-                continue
-            targets.append(self.number(after, call))
-            odds.append(odd)
-        return self._keep(targets, odds, state, action)
-
-    def _keep(self, targets: list[int], odds: list[Any], state: Any, action: Any) -> list[int]:
-        """Append one row to the arrays."""
-        if len(targets) > 1 and len(set(targets)) < len(targets):
-            summed: dict[int, Any] = {}
-            for target, odd in zip(targets, odds, strict=True):
-                summed[target] = _added(summed[target], odd) if target in summed else odd
-            targets, odds = list(summed), list(summed.values())
+            odds, afters = zip(*pairs, strict=True)
+            if self.upper is not None or 0.0 in odds:
+                raise _Unusual
+            self.lower.extend(odds)
+        except (TypeError, ValueError):
+            del self.lower[before:]
+            raise _Unusual from None
+        kinds = set(map(type, afters))
+        keys: Sequence[Any] = ()
+        if kinds <= _WORDS:
+            keys = afters
+        elif kinds == {tuple}:
+            with contextlib.suppress(ValueError):  # a tuple with an object in it
+                keys = list(map(marshal.dumps, afters, itertools.repeat(2)))
         try:
-            if self.upper is None:
-                before = len(self.lower)
-                try:
-                    self.lower.extend(odds)
-                except TypeError:
-                    del self.lower[before:]
-                    if not any(isinstance(odd, tuple) for odd in odds):
-                        raise
-                    self.upper = self.lower[:]
-            if self.upper is not None:
-                for odd in odds:
-                    low, high = odd if isinstance(odd, tuple) else (odd, odd)
+            if not keys:
+                return [self.number(after) for after in afters]
+            find = self.numbers.get
+            found = list(map(find, keys))
+            place = -1
+            for _ in range(found.count(None)):
+                place = found.index(None, place + 1)
+                number = find(keys[place])
+                found[place] = self._enter(afters[place], keys[place]) if number is None else number
+        except BadModel:
+            del self.lower[before:]
+            raise _Unusual from None
+        return found  # type: ignore[return-value]
+
+    def _careful(
+        self, block: list[Any], acts: list[Any], counts: list[int], lengths: list[int], pairs: list[Any]
+    ) -> list[int]:
+        """Do what `_numbers_of` does one by one: with intervals, without zeros, and with messages for what is wrong."""
+        states = [state for state, count in zip(block, counts, strict=True) for _ in range(count)]
+        numbers: list[int] = []
+        rest = iter(pairs)
+        for state, action, length in zip(states, acts, lengths, strict=True):
+            self._at, before = (state, action), len(numbers)
+            for odd, after in pairs_of(list(itertools.islice(rest, length)), lambda: self._call(*self._at)):
+                low, high = self._ends(odd)
+                if low or high:
+                    numbers.append(self.number(after))
+                    if self.upper is None and isinstance(odd, tuple):
+                        self.upper = self.lower[:]
                     self.lower.append(low)
-                    self.upper.append(high)
+                    if self.upper is not None:
+                        self.upper.append(high)
+            self.branches.append(len(numbers) - before)
+        return numbers
+
+    def _pay(self, block: list[Any], acts: list[Any], counts: list[int], numbers: list[int]) -> None:
+        """Call the rewards of choices and of branches."""
+        states = [state for state, count in zip(block, counts, strict=True) for _ in range(count)]
+        for reward in self._on_choices:
+            self._collect(reward, states, acts)
+        if self._on_branches:
+            lengths = self.branches[len(self.branches) - len(acts) :]
+            rows = [row for row, length in enumerate(lengths) for _ in range(length)]
+            before, after = [states[row] for row in rows], [self.states[number] for number in numbers]
+            actions = [acts[row] for row in rows]
+            for reward in self._on_branches:
+                if reward.short:
+                    self._collect(reward, before, after)
+                else:
+                    self._collect(reward, before, actions, after)
+
+    def _collect(self, reward: Reward, *columns: list[Any]) -> None:
+        """Call a reward function for each row of some columns, and keep what it returns."""
+        before = len(reward.numbers)
+        try:
+            reward.numbers.extend(map(reward.function, *columns))
+        except Exception as error:
+            place = len(reward.numbers) - before
+            arguments = ", ".join(show(column[place]) for column in columns)
+            paid = reward.function(*(column[place] for column in columns))  # raises again what is the function's own
+            raise BadModel(
+                f"reward {reward.name!r} of ({arguments}) is {paid!r}: a number is wanted; for several reward models "
+                f"give reward={{name: function}}"
+            ) from error
+
+    def _count(self, acts: list[Any]) -> None:
+        """Keep the numbers of the actions of many choices."""
+        if self._actions is None:
+            self.action.extend([0] * len(acts))
+            return
+        names = acts if set(map(type, acts)) <= {str} else [action_name_of(action) for action in acts]
+        for name in dict.fromkeys(names):
+            self.action_numbers.setdefault(name, len(self.action_numbers))
+        self.action.extend(map(self.action_numbers.__getitem__, names))
+
+    def _ends(self, odd: Any) -> tuple[float, float]:
+        """Return the ends of a probability; they are equal where it is no interval."""
+        try:
+            low, high = odd if isinstance(odd, tuple) else (odd, odd)
+            return float(low), float(high)
         except (TypeError, ValueError):
             raise BadModel(
-                f"{self._call(state, action)} has the probabilities {odds!r}: "
-                f"numbers or pairs (lower, upper) are wanted"
+                f"{self._call(*self._at)} has the probability {odd!r}: a number or a pair (lower, upper) is wanted"
             ) from None
-        self.target.extend(targets)
-        return targets
 
     def _call(self, state: Any, action: Any) -> str:
-        """Return how `step` was called, for messages."""
+        """Return how `step` is called, for messages."""
         return f"step({show(state)})" if self._alone else f"step({show(state)}, {action!r})"
 
+    def _source(self) -> str:
+        """Return what led to a state, for messages."""
+        return "initial" if self._at is None else self._call(*self._at)
 
-def _added(one: Any, other: Any) -> Any:
-    """Return the sum of two probabilities or intervals."""
-    if isinstance(one, tuple) or isinstance(other, tuple):
-        low, high = one if isinstance(one, tuple) else (one, one)
-        more, most = other if isinstance(other, tuple) else (other, other)
-        return low + more, high + most
-    return one + other
+
+class _Unusual(Exception):
+    """What is to be kept needs the slow way."""
+
+
+def _check_all(guards: list[_Guard | None] | None, function: str) -> None:
+    """Refuse a function that changed one of the states that it was given."""
+    for guard in guards or ():
+        if guard is not None:
+            guard.check(function)
+
+
+def _listed(offered: Any, state: Any) -> Any:
+    """Return the actions of a state, or refuse what is no collection of them."""
+    if isinstance(offered, tuple):
+        return offered
+    if offered is None:
+        raise BadModel(f"actions({show(state)}) is None: return a list, [] where a state is absorbing")
+    if isinstance(offered, str | bytes):
+        raise BadModel(f"actions({show(state)}) is the text {offered!r}: return a list, such as [{offered!r}]")
+    return list(offered)
+
+
+_ONE: list[Any] = [None]
 
 
 def pairs_of(found: Any, call: Callable[[], str]) -> list[tuple[Any, Any]]:
@@ -283,17 +356,11 @@ def pairs_of(found: Any, call: Callable[[], str]) -> list[tuple[Any, Any]]:
 
 def _key(state: Any, kind: type, source: Callable[[], str]) -> Any:
     """Return a key under which 1, True, 1.0 and (1,), (True,) stay apart."""
-    if isinstance(state, list | dict | set | bytearray):
-        raise _unhashable(state, source)
     if kind in _MARSHALLED:
         try:
-            if kind is tuple:
-                hash(state)
             return marshal.dumps(state, 2)
         except ValueError:
             pass  # a tuple with an object in it
-        except TypeError:
-            raise _unhashable(state, source) from None
     try:
         hash(state)
     except TypeError:
@@ -313,7 +380,7 @@ def _without_numpy(state: Any) -> Any:
     """Return a state with NumPy's numbers as Python's own; the state itself where it has none."""
     if isinstance(state, np.generic):
         return state.item()
-    if type(state) is tuple:
+    if type(state) is tuple and not set(map(type, state)) <= _PLAIN:
         items = tuple(map(_without_numpy, state))
         return state if all(map(operator.is_, items, state)) else items
     return state
@@ -323,7 +390,7 @@ def _is_plain(state: Any) -> bool:
     """Say whether nothing in a state can change."""
     kind = type(state)
     if kind is tuple or kind is frozenset:
-        return all(type(item) in _PLAIN or _is_plain(item) for item in state)
+        return set(map(type, state)) <= _PLAIN or all(map(_is_plain, state))
     return kind in _PLAIN
 
 

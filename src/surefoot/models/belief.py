@@ -28,9 +28,9 @@ def start(model: POMDP | HMM, observation: int | str | None = None) -> NDArray[n
         >>> start(weather(), "walk").round(3).tolist()
         [0.2, 0.8]
     """
-    return (
-        frozen_now(model.initial.copy()) if observation is None else _given(model, model.initial, observation, "start")
-    )
+    if observation is None:
+        return model.initial
+    return _given(model, model.initial, observation, "the initial distribution")
 
 
 def predict(model: POMDP | HMM, belief: Any, action: int | str = 0) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surefoot.errors import BadModel
 from surefoot.models._arrays import frozen_now, running_sum
 from surefoot.models._exploring import Explorer, Reward, pairs_of, show
+from surefoot.models._merging import Rows
 from surefoot.models._names import name_of
 from surefoot.models._progress import Report, reporting
 from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain
@@ -135,7 +136,7 @@ def build(
     kept = _Kept(labels, valuation, observe)
     explorer = Explorer(step, actions, rewards, kept.each, limit)
     start = initial if isinstance(initial, Mapping) else {initial: 1.0} if _hashable(initial) else {}
-    odds = {explorer.number(state, lambda: "initial"): probability for state, probability in start.items()}
+    odds = {explorer.number(state): probability for state, probability in start.items()}
     with reporting(progress, "exploring") as report:
         explorer.run(report)
     states = explorer.states
@@ -227,18 +228,22 @@ def _arrays(explorer: Explorer, odds: Mapping[int, float], rewards: list[Reward]
     initial = np.zeros(len(explorer.states))
     for number, probability in odds.items():
         initial[number] += probability
+    rows = Rows.of(explorer.branches, explorer.target)
     fields: dict[str, Any] = {
         "choice_start": running_sum(explorer.choices),
         "choice_action": _own(explorer.action, np.int32),
-        "branch_start": running_sum(explorer.branches),
-        "target": _own(explorer.target, np.int32),
+        "branch_start": rows.start,
+        "target": rows.target,
         "initial": frozen_now(initial),
-        "rewards": {one.name: RewardModel(**{one.part: _own(one.numbers, np.float64)}) for one in rewards},
+        "rewards": {},
     }
     if explorer.upper is None:
-        fields["probability"] = _own(explorer.lower, np.float64)
+        fields["probability"] = rows.summed(explorer.lower)
     else:
-        fields |= {"lower": _own(explorer.lower, np.float64), "upper": _own(explorer.upper, np.float64)}
+        fields |= {"lower": rows.summed(explorer.lower), "upper": rows.summed(explorer.upper)}
+    for one in rewards:
+        numbers = rows.first(one.numbers) if one.part == "transition" else _own(one.numbers, np.float64)
+        fields["rewards"][one.name] = RewardModel(**{one.part: numbers})
     return fields
 
 
@@ -266,16 +271,13 @@ def _hashable(state: Any) -> bool:
 
 def _names(states: list[Any], name: Callable[[Any], str] | None) -> list[str]:
     """Return the names of the states, or say which two are named alike."""
-    if name is not None:
-        names = [name(state) for state in states]
-    else:
-        names = [state if type(state) is str else name_of(state) for state in states]
-        for state, title in zip(states, names, strict=True):
-            if type(state) is not str and " at 0x" in title:
-                raise BadModel(
-                    f"state {title} is named by where it is in memory, which is another name in each run: give its "
-                    f"class a __repr__, or build(..., name=...)"
-                )
+    names = [name_of(state) for state in states] if name is None else [name(state) for state in states]
+    nowhere = [] if name is not None or set(map(type, states)) <= {str, int} else [" at 0x" in one for one in names]
+    if any(nowhere):
+        raise BadModel(
+            f"state {names[nowhere.index(True)]} is named by where it is in memory, which is another name in each "
+            f"run: give its class a __repr__, or build(..., name=...)"
+        )
     if len(set(names)) < len(names):
         first: dict[str, Any] = {}
         for state, title in zip(states, names, strict=True):

@@ -133,8 +133,8 @@ def simulate(
         model: the model; in one with intervals the nominal probabilities are drawn from.
         policy: None: each available action is as likely as the others. A function is called with the states of all
             runs that go on, (n,) int32, and returns an action number for each. A mapping is from state to action, by
-            name or number; a state with one action needs no entry. An array (S,) of ints is an action number a state; one (C,) of floats is how likely each
-            choice is in its state.
+            name or number; a state with one action needs no entry. An array (S,) of ints is an action number a state;
+            one (C,) of floats is how likely each choice is in its state.
         runs: how many, >= 1.
         steps: how many steps at most, >= 0.
         seed: a whole number >= 0.
@@ -152,8 +152,8 @@ def simulate(
 
     Example:
         >>> from surefoot.models.examples import monty_hall
-        >>> switch = {s: "switch" for s in monty_hall().state_names if s.startswith("decide")}
-        >>> result = simulate(monty_hall(), switch, runs=10_000, steps=10, seed=7)
+        >>> policy = {s: "left" if s.startswith("pick") else "switch" for s in monty_hall().state_names if s[0] in "pd"}
+        >>> result = simulate(monty_hall(), policy, runs=10_000, steps=10, seed=7)
         >>> abs(result.frequency("won") - 2 / 3) < 0.02
         True
     """

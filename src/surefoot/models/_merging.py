@@ -1,0 +1,61 @@
+"""Rows whose equal targets are added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.models._arrays import frozen_now, running_sum
+from surefoot.models._checks import repeated
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Hold which branches of a table of rows are one.
+
+    Args:
+        start: (C + 1,) int64, where each row starts once equal targets are one.
+        target: (B,) int32, the different targets of each row, in the order in which they first come.
+        group: for each branch that was given the one that it became; None where all are different.
+        kept: for each branch that is left, the first one that was given for it; None where all are different.
+    """
+
+    start: NDArray[np.int64]
+    target: NDArray[np.int32]
+    group: NDArray[np.int64] | None
+    kept: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, lengths: Any, target: Any) -> Self:
+        """Return the rows with the given lengths and targets."""
+        start, targets = running_sum(lengths), np.array(target, dtype=np.int32)
+        size = int(targets.max(initial=0)) + 1
+        if repeated(start, targets, size) is None:
+            return cls(start, frozen_now(targets), None, None)
+        row = np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
+        order = np.argsort(row * size + targets, kind="stable")  # equal targets of a row beside each other, first first
+        again = np.zeros(len(targets), dtype=bool)
+        again[order[1:]] = (targets[order[1:]] == targets[order[:-1]]) & (row[order[1:]] == row[order[:-1]])
+        kept = np.flatnonzero(~again)
+        heads = order[np.maximum.accumulate(np.where(again[order], 0, np.arange(len(order))))]
+        group = np.empty(len(targets), dtype=np.int64)
+        group[order] = (np.cumsum(~again) - 1)[heads]
+        lengths = np.bincount(row[kept], minlength=len(start) - 1)
+        return cls(running_sum(lengths), frozen_now(targets[kept]), group, kept)
+
+    def summed(self, numbers: Any) -> NDArray[np.float64]:
+        """Return the sum of each group, added up in the order in which they come."""
+        given = np.array(numbers, dtype=np.float64)
+        if self.group is None:
+            return frozen_now(given)
+        return frozen_now(np.bincount(self.group, weights=given, minlength=len(self.target)))
+
+    def first(self, numbers: Any) -> NDArray[np.float64]:
+        """Return the first number of each group."""
+        given = np.array(numbers, dtype=np.float64)
+        return frozen_now(given if self.kept is None else given[self.kept])
