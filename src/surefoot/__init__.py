@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from surefoot.knowledge.worldmap import WorldMap
     from surefoot.learners.conservative import ConservativeActionModel
     from surefoot.learners.vocabulary import MISSING, UNREAD, Vocabulary
+    from surefoot.models.build import build
+    from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain
     from surefoot.protocols import (
         ActionModel,
         Environment,
@@ -47,12 +49,16 @@ __all__ = [
     "Entry",
     "Environment",
     "FailureMemory",
+    "HMM",
     "Head",
     "Journal",
     "KnowledgeStore",
     "LearnedGate",
+    "MDP",
     "MISSING",
+    "MarkovChain",
     "Outcome",
+    "POMDP",
     "Prediction",
     "Protect",
     "RiskBudget",
@@ -62,6 +68,7 @@ __all__ = [
     "Verification",
     "Vocabulary",
     "WorldMap",
+    "build",
     "call_of",
     "ended",
     "faulted",
@@ -80,12 +87,16 @@ _HOMES = {
     "Entry": "surefoot.journal",
     "Environment": "surefoot.protocols",
     "FailureMemory": "surefoot.knowledge.failures",
+    "HMM": "surefoot.models.markov",
     "Head": "surefoot.journal",
     "Journal": "surefoot.journal",
     "KnowledgeStore": "surefoot.knowledge.store",
     "LearnedGate": "surefoot.knowledge.risk",
+    "MDP": "surefoot.models.markov",
     "MISSING": "surefoot.learners.vocabulary",
+    "MarkovChain": "surefoot.models.markov",
     "Outcome": "surefoot.protocols",
+    "POMDP": "surefoot.models.markov",
     "Prediction": "surefoot.protocols",
     "Protect": "surefoot.knowledge.risk",
     "RiskBudget": "surefoot.knowledge.risk",
@@ -95,6 +106,7 @@ _HOMES = {
     "Verification": "surefoot.journal",
     "Vocabulary": "surefoot.learners.vocabulary",
     "WorldMap": "surefoot.knowledge.worldmap",
+    "build": "surefoot.models.build",
     "call_of": "surefoot.protocols",
     "ended": "surefoot.protocols",
     "faulted": "surefoot.protocols",

@@ -17,7 +17,7 @@ __all__ = ["check_distribution", "check_model", "check_observations", "check_sta
 
 TOLERANCE = 1e-9
 """How far the sum of a distribution may be from 1."""
-_BLOCK = 1 << 20
+_BLOCK = 1 << 17
 
 
 def check_model(model: Model) -> None:

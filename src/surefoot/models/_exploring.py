@@ -278,7 +278,11 @@ class Explorer:
         except Exception as error:
             place = len(reward.numbers) - before
             arguments = ", ".join(show(column[place]) for column in columns)
-            paid = reward.function(*(column[place] for column in columns))  # raises again what is the function's own
+            try:
+                paid = reward.function(*(column[place] for column in columns))
+            except Exception:  # it is the function's own error
+                error.add_note(f"in reward {reward.name!r} of ({arguments})")
+                raise error from None
             raise BadModel(
                 f"reward {reward.name!r} of ({arguments}) is {paid!r}: a number is wanted; for several reward models "
                 f"give reward={{name: function}}"

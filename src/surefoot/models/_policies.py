@@ -74,9 +74,7 @@ def _table(model: Model, policy: Any, observing: bool) -> NDArray[np.int64]:
         return table
     table = np.asarray(policy)
     if table.dtype.kind not in "iu" or table.shape != (len(names),):
-        raise BadModel(
-            f"a policy of ints must be ({len(names)},), one for each {what}; got {table.dtype} {table.shape}"
-        )
+        raise BadModel(f"a policy of ints must be ({len(names)},), one a {what}; got {table.dtype} {table.shape}")
     return table.astype(np.int64)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from surefoot.models.markov import HMM, POMDP
 __all__ = ["beliefs", "observation_odds", "predict", "start", "update"]
 
 
-def start(model: POMDP | HMM, observation: int | str | None = None) -> NDArray[np.float64]:
+def start(model: POMDP | HMM, observation: Hashable = None) -> NDArray[np.float64]:
     """Return the belief before the first step, (S,): the initial distribution, given what is observed at once.
 
     Raises:
@@ -33,7 +33,7 @@ def start(model: POMDP | HMM, observation: int | str | None = None) -> NDArray[n
     return _given(model, model.initial, observation, "the initial distribution")
 
 
-def predict(model: POMDP | HMM, belief: Any, action: int | str = 0) -> NDArray[np.float64]:
+def predict(model: POMDP | HMM, belief: Any, action: Hashable = 0) -> NDArray[np.float64]:
     """Return the belief after a step, (S,), before anything is observed.
 
     A state without choices stays where it is. In an interval model the nominal probabilities are used.
@@ -92,7 +92,7 @@ def observation_odds(model: POMDP | HMM, belief: Any) -> NDArray[np.float64]:
     return frozen_now(np.bincount(model.observation, weights=weight, minlength=model.n_observations))
 
 
-def update(model: POMDP | HMM, belief: Any, observation: int | str, action: int | str = 0) -> NDArray[np.float64]:
+def update(model: POMDP | HMM, belief: Any, observation: Hashable, action: Hashable = 0) -> NDArray[np.float64]:
     """Return the belief after an action was taken and something was observed, (S,).
 
     Args:
@@ -120,7 +120,7 @@ def update(model: POMDP | HMM, belief: Any, observation: int | str, action: int 
 
 
 def beliefs(
-    model: POMDP | HMM, observations: Iterable[int | str], actions: Iterable[int | str] | None = None
+    model: POMDP | HMM, observations: Iterable[Hashable], actions: Iterable[Hashable] | None = None
 ) -> NDArray[np.float64]:
     """Return the beliefs along a run, (T + 1, S): after the first observation, and after each step.
 
@@ -143,7 +143,7 @@ def beliefs(
         [0.2, 0.124, 0.795]
     """
     seen = list(observations)
-    done = [0] * (len(seen) - 1) if actions is None else list(actions)
+    done: list[Hashable] = [0] * (len(seen) - 1) if actions is None else list(actions)
     if len(seen) != len(done) + 1:
         raise BadModel(f"one observation more than actions is wanted, got {len(seen)} and {len(done)}")
     found = [start(model, seen[0])]
@@ -159,7 +159,7 @@ def _belief(model: POMDP | HMM, belief: Any) -> NDArray[np.float64]:
     return checked
 
 
-def _given(model: POMDP | HMM, belief: NDArray[np.float64], observation: int | str, when: str) -> NDArray[np.float64]:
+def _given(model: POMDP | HMM, belief: NDArray[np.float64], observation: Hashable, when: str) -> NDArray[np.float64]:
     """Return a belief given an observation: weighed by how likely the observation is in each state."""
     number = number_of(observation, model.observation_names, "observation")
     entries = np.flatnonzero(model.observation == number)

@@ -137,6 +137,8 @@ def build(
     explorer = Explorer(step, actions, rewards, kept.each, limit)
     start = initial if isinstance(initial, Mapping) else {initial: 1.0} if _hashable(initial) else {}
     odds = {explorer.number(state): probability for state, probability in start.items()}
+    if not start:
+        raise BadModel("initial is an empty mapping: give at least one state to start in")
     with reporting(progress, "exploring") as report:
         explorer.run(report)
     states = explorer.states

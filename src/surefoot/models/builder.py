@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surefoot.errors import BadModel, UnknownName
 from surefoot.models._arrays import frozen_now, running_sum
 from surefoot.models._names import name_of, nearest
-from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain
+from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain, Model
 from surefoot.models.rewards import RewardModel
 from surefoot.models.spaces import Variable
 from surefoot.models.valuations import Valuations
@@ -20,9 +20,10 @@ from surefoot.models.valuations import Valuations
 __all__ = ["ModelBuilder", "from_dicts"]
 
 Built = MarkovChain | MDP | POMDP | HMM
+K = TypeVar("K", bound=Model)
 
 
-class ModelBuilder:
+class ModelBuilder(Generic[K]):
     """Collect states, choices, rewards and labels in any order, and make a model of them.
 
     States, actions and observations are any values with a name: a text is its own name, anything else is named by its
@@ -45,7 +46,7 @@ class ModelBuilder:
 
     def __init__(
         self,
-        kind: type[Built] = MDP,
+        kind: type[K],
         *,
         variables: Sequence[Variable | str] | None = None,
         observation_variables: Sequence[Variable | str] | None = None,
@@ -73,7 +74,7 @@ class ModelBuilder:
         reward: float | Mapping[str, float] | None = None,
         valuation: Mapping[str, Any] | None = None,
         observation: Any = None,
-    ) -> ModelBuilder:
+    ) -> ModelBuilder[K]:
         """Add a state, or say more about one that was mentioned before; return the builder.
 
         Args:
@@ -92,10 +93,13 @@ class ModelBuilder:
         """
         if isinstance(labels, str):
             raise BadModel(f"labels of state {state!r} must be a collection of names, got {labels!r}; use [{labels!r}]")
+        if observation is not None and not self.kind.has_observations:
+            raise BadModel(f"a {self.kind.__name__} has no observations: make a POMDP or HMM")
+        paid = _by_name(reward)
         number = self._number(state)
         for label in labels:
             self._labels.setdefault(label, set()).add(number)
-        for name, value in _by_name(reward).items():
+        for name, value in paid.items():
             self._reward_of(name)[0][number] = value
         if valuation is not None:
             self._values.setdefault(number, {}).update(valuation)
@@ -111,7 +115,7 @@ class ModelBuilder:
         *,
         reward: float | Mapping[str, float] | None = None,
         transition_reward: Mapping[Any, float] | Mapping[str, Mapping[Any, float]] | None = None,
-    ) -> ModelBuilder:
+    ) -> ModelBuilder[K]:
         """Add what an action does in a state; return the builder.
 
         Args:
@@ -130,31 +134,34 @@ class ModelBuilder:
             >>> ModelBuilder(MDP).add_choice("a", "try", {"b": (0.2, 0.4), "a": (0.6, 0.8)}, transition_reward={"b": 5})
             <ModelBuilder: MDP, 2 states, 1 choice>
         """
-        number = self._number(state)
-        act = self._actions.setdefault(name_of(action), len(self._actions)) if self.kind.has_actions else 0
-        key = (number, act)
-        if key in self._rows:
+        act = name_of(action) if self.kind.has_actions else ""
+        row: dict[str, tuple[float, float]] = {}
+        intervals = False
+        for probability, target in _pairs(targets, f"action {action!r} in state {state!r}"):
+            low, high = _ends(probability, state, target)
+            intervals |= isinstance(probability, tuple | list)
+            if high or low:
+                before = row.get(name_of(target), (0.0, 0.0))
+                row[name_of(target)] = (before[0] + low, before[1] + high)
+        paid, on_the_way = _by_name(reward), _by_name(transition_reward, nested=True)
+        for table in on_the_way.values():
+            for target, value in table.items():
+                if name_of(target) not in row or not isinstance(value, float | int):
+                    raise UnknownName(f"action {action!r} in state {state!r} does not lead to {target!r} for {value!r}")
+        if self._has(state, act):
             what = f"the action {action!r} already" if self.kind.has_actions else "a distribution already"
             raise BadModel(f"state {state!r} has {what}; give all its targets at once")
-        row: dict[int, tuple[float, float]] = {}
-        for probability, target in _pairs(targets, f"action {action!r} in state {state!r}"):
-            low, high = self._ends(probability, state, target)
-            if high or low:
-                to = self._number(target)
-                before = row.get(to, (0.0, 0.0))
-                row[to] = (before[0] + low, before[1] + high)
-        self._rows[key] = row
-        for name, value in _by_name(reward).items():
-            self._reward_of(name)[1][key] = value
-        for name, table in _by_name(transition_reward, nested=True).items():
+        key = (self._number(state), self._actions.setdefault(act, len(self._actions)))
+        self._rows[key] = {self._number(target): ends for target, ends in row.items()}
+        self._intervals |= intervals
+        for name, one in paid.items():
+            self._reward_of(name)[1][key] = one
+        for name, table in on_the_way.items():
             for target, value in table.items():
-                place = self._states.get(name_of(target))
-                if place is None or place not in row:
-                    raise UnknownName(f"action {action!r} in state {state!r} does not lead to {target!r}")
-                self._reward_of(name)[2][(*key, place)] = float(value)
+                self._reward_of(name)[2][(*key, self._number(target))] = float(value)
         return self
 
-    def add_observation(self, observation: Hashable, *, valuation: Mapping[str, Any] | None = None) -> ModelBuilder:
+    def add_observation(self, observation: Hashable, *, valuation: Mapping[str, Any] | None = None) -> ModelBuilder[K]:
         """Add an observation, or the values of variables in it; return the builder.
 
         Example:
@@ -166,7 +173,7 @@ class ModelBuilder:
             self._observation_values.setdefault(number, {}).update(valuation)
         return self
 
-    def build(self, initial: Any) -> Any:
+    def build(self, initial: Any) -> K:
         """Return the model of all that was added; the builder can go on.
 
         Args:
@@ -222,23 +229,11 @@ class ModelBuilder:
     def _reward_of(self, name: str) -> tuple[dict[Any, float], dict[Any, float], dict[Any, float]]:
         return self._rewards.setdefault(name, ({}, {}, {}))
 
-    def _ends(self, probability: Any, state: object, target: object) -> tuple[float, float]:
-        """Return the ends of a probability; they are equal where it is no interval."""
-        try:
-            if isinstance(probability, tuple | list):
-                low, high = probability
-                self._intervals = True
-                return float(low), float(high)
-            return float(probability), float(probability)
-        except (TypeError, ValueError):
-            raise BadModel(
-                f"state {state!r} leads to {target!r} with {probability!r}: a probability or a pair (lower, upper) "
-                f"is wanted"
-            ) from None
+    def _has(self, state: Hashable, act: str) -> bool:
+        """Say whether a state has a choice of that action."""
+        return (self._states.get(name_of(state)), self._actions.get(act)) in self._rows
 
     def _observe(self, number: int, observation: Any) -> None:
-        if not self.kind.has_observations:
-            raise BadModel(f"a {self.kind.__name__} has no observations: make a POMDP or HMM")
         given = observation if isinstance(observation, Mapping) else {observation: 1.0}
         row = self._observed[number] = {}
         for one, probability in given.items():
@@ -309,7 +304,7 @@ def from_dicts(
     variables: Sequence[Variable | str] | None = None,
     observation_valuations: Mapping[Any, Mapping[str, Any]] | None = None,
     observation_variables: Sequence[Variable | str] | None = None,
-) -> Any:
+) -> Built:
     """Return the model that plain dicts describe.
 
     The numbers of states follow the keys of `transitions`, then the targets that have no key (they are absorbing).
@@ -346,13 +341,13 @@ def from_dicts(
         <MDP: 2 states, 2 choices, 2 branches>
     """
     decides = any(_is_choice(held) for row in transitions.values() for held in _values_of(row))
-    kinds: dict[tuple[bool, bool], type[Built]] = {
+    kinds: dict[tuple[bool, bool], Any] = {
         (False, False): MarkovChain,
         (True, False): MDP,
         (True, True): POMDP,
         (False, True): HMM,
     }
-    builder = ModelBuilder(
+    builder: ModelBuilder[Any] = ModelBuilder(
         kinds[decides, observations is not None], variables=variables, observation_variables=observation_variables
     )
     for state in transitions:
@@ -375,13 +370,14 @@ def from_dicts(
         builder.add_observation(observation, valuation=row)
     for name, given in (rewards or {}).items():
         _add_rewards(builder, name, given)
-    return builder.build(initial)
+    built: Built = builder.build(initial)
+    return built
 
 
 _PARTS = {"state", "choice", "transition"}
 
 
-def _add_rewards(builder: ModelBuilder, name: str, given: Mapping[Any, Any]) -> None:
+def _add_rewards(builder: ModelBuilder[Any], name: str, given: Mapping[Any, Any]) -> None:
     """Add one reward model of `from_dicts`."""
     parts = given if given and all(isinstance(held, Mapping) for held in given.values()) else {"state": given}
     if not parts.keys() <= _PARTS:
@@ -434,11 +430,25 @@ def _pairs(targets: Any, what: str) -> Iterable[tuple[Any, Any]]:
         return [(probability, target) for target, probability in targets.items()]
     if isinstance(targets, str):
         return [(1.0, targets)]
+    if not isinstance(targets, Iterable):
+        raise BadModel(f"{what} has the targets {targets!r}: {{target: probability}} is wanted")
     pairs = list(targets)
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise BadModel(f"{what} has {pair!r} among its targets: pairs (probability, target) are wanted")
     return pairs
+
+
+def _ends(probability: Any, state: object, target: object) -> tuple[float, float]:
+    """Return the ends of a probability; they are equal where it is no interval."""
+    try:
+        low, high = probability if isinstance(probability, tuple | list) else (probability, probability)
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise BadModel(
+            f"state {state!r} leads to {target!r} with {probability!r}: "
+            f"a probability or a pair (lower, upper) is wanted"
+        ) from None
 
 
 def _by_name(given: Any, nested: bool = False) -> dict[str, Any]:

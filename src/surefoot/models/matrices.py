@@ -28,7 +28,7 @@ def from_arrays(
     observations: Any = None,
     action_names: Sequence[str] | None = None,
     **names_and_labels: Any,
-) -> Any:
+) -> MarkovChain | MDP | POMDP | HMM:
     """Return the model of transition matrices.
 
     | `probability` | makes |
