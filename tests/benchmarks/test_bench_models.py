@@ -1,0 +1,23 @@
+"""The benchmark of models runs and writes what it says; times do not matter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "bench_models.py"
+
+
+def test_it_is_measured(tmp_path: Path) -> None:
+    words = [sys.executable, str(BENCHMARK), "--quick", "--json", str(tmp_path / "out.json")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    figures = {(row["what"], row["who"]) for row in found["rows"]}
+    for name in ("slippery grid", "grid of objects", "random numbers"):
+        assert {(f"build, {name}", "surefoot"), (f"build, {name}", "functions")} <= figures
+    for what in ("MDP(arrays)", "MDP(arrays), memory at the peak", "from_arrays(sparse)", "simulate, 1,000 runs"):
+        assert (what, "surefoot") in figures
+    assert len(found["targets"]) == 3
