@@ -2,8 +2,8 @@
 
     python benchmarks/bench_models.py [--quick] [--json FILE]
 
-`functions` is a loop that calls the same functions as often as `build` does, and throws away what they return. It stands
-where the peer stands elsewhere: the ratio is what part of `build` is spent in the functions.
+`functions` is a loop that calls the same functions as often as `build` does, and throws away what they return. It
+stands where the peer stands elsewhere: the ratio is what part of `build` is spent in the functions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -419,3 +420,55 @@ def test_a_bar_is_shown_when_asked_for(capsys: pytest.CaptureFixture[str], monke
     build(0, step=lambda s: [(1.0, (s + 1) % 100)], progress=False)
     build(0, step=lambda s: [(1.0, (s + 1) % 100)])
     assert capsys.readouterr().err == ""
+
+
+class Point(NamedTuple):
+    x: int
+    tag: str = "p"
+
+
+class Light(enum.Enum):
+    RED = "red"
+    GREEN = "green"
+
+
+@dataclass(frozen=True, slots=True)
+class Slim:
+    at: Point
+    light: Light
+
+
+def test_objects_that_cannot_change_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("copy.deepcopy")
+    assert build(Point(0), step=lambda p: [(1.0, Point((p.x + 1) % 3))]).n_states == 3
+    flip = {Light.RED: Light.GREEN, Light.GREEN: Light.RED}
+    assert build(Light.RED, step=lambda light: [(1.0, flip[light])]).n_states == 2
+    slim = build(Slim(Point(0), Light.RED), step=lambda s: [(1.0, Slim(Point(1 - s.at.x), flip[s.light]))])
+    assert slim.n_states == 2
+
+
+def test_a_named_tuple_and_a_tuple_are_two_states() -> None:
+    model = build((0, "p"), step=lambda s: [(1.0, Point(0))])
+    assert list(model.state_names) == ["(0, 'p')", "Point(x=0, tag='p')"]
+
+
+def test_a_list_that_a_function_uses_again_does_no_harm() -> None:
+    buffer: list[tuple[float, int]] = []
+
+    def step(state: int, action: str) -> list[tuple[float, int]]:
+        buffer.clear()
+        buffer.append((1.0, (state + (1 if action == "up" else 2)) % 5))
+        return buffer
+
+    model = build(0, lambda s: ["up", "jump"], step)
+    assert model == build(0, lambda s: ["up", "jump"], lambda s, a: list(step(s, a)))
+    assert model.n_states == 5
+
+
+def test_equal_targets_of_some_rows_leave_the_others_as_they_are() -> None:
+    rows = {0: [(0.5, 1), (0.5, 2)], 1: [(0.25, 2), (0.5, 0), (0.25, 2)], 2: [(0.125, 1)] * 8}
+    model = build(0, step=rows.__getitem__, reward={"way": lambda s, to: float(10 * s + to)})
+    assert (model.target.tolist(), model.probability.tolist()) == ([1, 2, 2, 0, 1], [0.5, 0.5, 0.5, 0.5, 1.0])
+    way = model.rewards["way"].transition
+    assert way is not None
+    assert way.tolist() == [1.0, 2.0, 12.0, 10.0, 21.0]

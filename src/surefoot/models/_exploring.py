@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import enum
 import inspect
 import itertools
 import marshal
@@ -25,6 +26,7 @@ __all__ = ["Explorer", "Reward", "arity", "pairs_of", "show"]
 _BLOCK = 32
 _WORDS = frozenset({str, int})
 _MARSHALLED = frozenset({tuple, bool, float, type(None), bytes, complex})
+_KEYED = _WORDS | _MARSHALLED
 _PLAIN = frozenset({str, int, float, bool, complex, bytes, type(None)})
 
 
@@ -127,7 +129,21 @@ class Explorer:
         guards = None
         if not set(map(type, block)) <= _WORDS and not all(map(_is_plain, block)):
             guards = [None if _is_plain(state) else _Guard(state) for state in block]
-        acts, counts, lengths, pairs = self._ask(block, guards)
+        asked: _Asked = ([], [], [], [])
+        try:
+            if guards is None and self._actions is not None:
+                self._ask(block, self._actions, asked)
+            else:
+                self._ask_warily(block, guards, asked)
+        except ModelError:
+            raise
+        except Exception as error:
+            acts, counts, lengths, _ = asked
+            waits = len(acts) == len(lengths) or self._actions is None
+            state = block[len(counts)]
+            error.add_note(f"in {self._call(state, acts[-1])}" if not waits else f"in {self._first_call(state)}")
+            raise
+        acts, counts, lengths, pairs = asked
         self.choices.extend(counts)
         self._count(acts)
         try:
@@ -154,45 +170,48 @@ class Explorer:
                 raise
             _check_all(guards, name)
 
-    def _ask(
-        self, block: list[Any], guards: list[_Guard | None] | None
-    ) -> tuple[list[Any], list[int], list[int], list[Any]]:
-        """Call `actions` and `step`; return the actions, how many a state has, how long the rows are, and the pairs."""
-        step, actions, alone = self._step, self._actions, self._alone
-        acts: list[Any] = []
-        lengths: list[int] = []
-        pairs: list[Any] = []
-        counts: list[int] = []
-        state = action = None
-        try:
-            for place, state in enumerate(block):
-                guard = None if guards is None else guards[place]
-                action, before = None, len(acts)
-                offered = _ONE if actions is None else actions(state)
+    def _ask(self, block: list[Any], actions: Callable[[Any], Any], asked: _Asked) -> None:
+        """Call `actions` and `step`, and add to the actions, how many a state has, how long rows are, and the pairs."""
+        step, (acts, counts, lengths, pairs) = self._step, asked
+        for state in block:
+            offered = actions(state)
+            if type(offered) is not list:
+                offered = _listed(offered, state)
+            for action in offered:
+                acts.append(action)
+                found = step(state, action)
+                if type(found) is not list:
+                    found = pairs_of(found, partial(self._call, state, action))
+                pairs += found
+                lengths.append(len(found))
+            counts.append(len(offered))
+
+    def _ask_warily(self, block: list[Any], guards: list[_Guard | None] | None, asked: _Asked) -> None:
+        """Do what `_ask` does, for chains too, and see to it that no state is changed."""
+        step, (acts, counts, lengths, pairs) = self._step, asked
+        for place, state in enumerate(block):
+            guard = None if guards is None else guards[place]
+            before = len(acts)
+            offered = _ONE if self._actions is None else _listed(self._actions(state), state)
+            if guard is not None:
+                guard.check("actions")
+            for action in offered:
+                acts.append(action)
+                found = step(state) if self._alone else step(state, action)
                 if guard is not None:
-                    guard.check("actions")
-                if type(offered) is not list:
-                    offered = _listed(offered, state)
-                for action in offered:
-                    found = step(state) if alone else step(state, action)
-                    if guard is not None:
-                        guard.check("step", action)
-                    if type(found) is not list:
-                        found = pairs_of(found, partial(self._call, state, action))
-                    if actions is None and not found:
-                        break  # a chain's way to say that a state is absorbing
-                    acts.append(action)
-                    pairs += found
-                    lengths.append(len(found))
-                counts.append(len(acts) - before)
-        except ModelError:
-            raise
-        except Exception as error:
-            error.add_note(
-                f"in actions({show(state)})" if action is None and actions else f"in {self._call(state, action)}"
-            )
-            raise
-        return acts, counts, lengths, pairs
+                    guard.check("step", action)
+                if type(found) is not list:
+                    found = pairs_of(found, partial(self._call, state, action))
+                if self._actions is None and not found:
+                    acts.pop()
+                    break  # a chain's way to say that a state is absorbing
+                pairs += found
+                lengths.append(len(found))
+            counts.append(len(acts) - before)
+
+    def _first_call(self, state: Any) -> str:
+        """Return what is called first for a state, for messages."""
+        return self._call(state, None) if self._actions is None else f"actions({show(state)})"
 
     def _numbers_of(self, pairs: list[Any]) -> list[int]:
         """Keep the probabilities of many branches, and return the numbers of their targets.
@@ -215,6 +234,8 @@ class Explorer:
         keys: Sequence[Any] = ()
         if kinds <= _WORDS:
             keys = afters
+        elif not kinds & _KEYED:
+            keys = list(zip(map(type, afters), afters, strict=True))
         elif kinds == {tuple}:
             with contextlib.suppress(ValueError):  # a tuple with an object in it
                 keys = list(map(marshal.dumps, afters, itertools.repeat(2)))
@@ -222,7 +243,10 @@ class Explorer:
             if not keys:
                 return [self.number(after) for after in afters]
             find = self.numbers.get
-            found = list(map(find, keys))
+            try:
+                found = list(map(find, keys))
+            except TypeError:  # something cannot be hashed
+                return [self.number(after) for after in afters]
             place = -1
             for _ in range(found.count(None)):
                 place = found.index(None, place + 1)
@@ -293,6 +317,12 @@ class Explorer:
         if self._actions is None:
             self.action.extend([0] * len(acts))
             return
+        before = len(self.action)
+        try:
+            self.action.extend(map(self.action_numbers.__getitem__, acts))
+            return
+        except (KeyError, TypeError):  # one that is new, or no text
+            del self.action[before:]
         names = acts if set(map(type, acts)) <= {str} else [action_name_of(action) for action in acts]
         for name in dict.fromkeys(names):
             self.action_numbers.setdefault(name, len(self.action_numbers))
@@ -317,6 +347,10 @@ class Explorer:
         return "initial" if self._at is None else self._call(*self._at)
 
 
+_Asked = tuple[list[Any], list[int], list[int], list[Any]]
+"""Actions, how many of them each state has, how many pairs each action has, and the pairs."""
+
+
 class _Unusual(Exception):
     """What is to be kept needs the slow way."""
 
@@ -330,7 +364,7 @@ def _check_all(guards: list[_Guard | None] | None, function: str) -> None:
 
 def _listed(offered: Any, state: Any) -> Any:
     """Return the actions of a state, or refuse what is no collection of them."""
-    if isinstance(offered, tuple):
+    if isinstance(offered, tuple | list):
         return offered
     if offered is None:
         raise BadModel(f"actions({show(state)}) is None: return a list, [] where a state is absorbing")
@@ -393,16 +427,23 @@ def _without_numpy(state: Any) -> Any:
 def _is_plain(state: Any) -> bool:
     """Say whether nothing in a state can change."""
     kind = type(state)
-    if kind is tuple or kind is frozenset:
-        return set(map(type, state)) <= _PLAIN or all(map(_is_plain, state))
-    return kind in _PLAIN
+    if kind in _PLAIN or isinstance(state, enum.Enum):
+        return True
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if isinstance(state, tuple | frozenset):
+        parts: Any = state
+    elif parameters is not None and parameters.frozen:
+        parts = [getattr(state, field) for field in kind.__dataclass_fields__]
+    else:
+        return False
+    return set(map(type, parts)) <= _PLAIN or all(map(_is_plain, parts))
 
 
 class _Guard:
     """Hold what a state was before the user's functions saw it."""
 
     def __init__(self, state: Any) -> None:
-        self._state, self._hash, self._shown = state, hash(state), show(state)
+        self._state, self._hash = state, hash(state)
         self._copy = copy.deepcopy(state)
         self._comparable = bool(self._copy == state)
 
@@ -410,7 +451,7 @@ class _Guard:
         """Refuse a function that changed the state."""
         if hash(self._state) == self._hash and (not self._comparable or self._copy == self._state):
             return
-        what = f"{function}({self._shown}{'' if action is None else f', {action!r}'})"
+        what = f"{function}({show(self._copy)}{'' if action is None else f', {action!r}'})"
         raise BadModel(
             f"{what} changed the state that it was given, to {show(self._state)}: return new states, and leave the "
             f"given one as it is"

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.models._arrays import frozen_now, running_sum
-from surefoot.models._checks import repeated
 
 __all__ = ["Rows"]
 
@@ -35,18 +34,22 @@ class Rows:
         """Return the rows with the given lengths and targets."""
         start, targets = running_sum(lengths), np.array(target, dtype=np.int32)
         size = int(targets.max(initial=0)) + 1
-        if repeated(start, targets, size) is None:
-            return cls(start, frozen_now(targets), None, None)
         row = np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
-        order = np.argsort(row * size + targets, kind="stable")  # equal targets of a row beside each other, first first
-        again = np.zeros(len(targets), dtype=bool)
-        again[order[1:]] = (targets[order[1:]] == targets[order[:-1]]) & (row[order[1:]] == row[order[:-1]])
+        keys = row * size + targets
+        ordered = np.sort(keys)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if not len(twice):
+            return cls(start, frozen_now(targets), None, None)
+        rows = np.zeros(len(start) - 1, dtype=bool)
+        rows[twice // size] = True
+        members = np.flatnonzero(rows[row])  # of the rows where something comes twice
+        _, first, inverse = np.unique(keys[members], return_index=True, return_inverse=True)
+        head = np.arange(len(targets))
+        head[members] = members[first[inverse]]
+        again = head != np.arange(len(targets))
         kept = np.flatnonzero(~again)
-        heads = order[np.maximum.accumulate(np.where(again[order], 0, np.arange(len(order))))]
-        group = np.empty(len(targets), dtype=np.int64)
-        group[order] = (np.cumsum(~again) - 1)[heads]
         lengths = np.bincount(row[kept], minlength=len(start) - 1)
-        return cls(running_sum(lengths), frozen_now(targets[kept]), group, kept)
+        return cls(running_sum(lengths), frozen_now(targets[kept]), (np.cumsum(~again) - 1)[head], kept)
 
     def summed(self, numbers: Any) -> NDArray[np.float64]:
         """Return the sum of each group, added up in the order in which they come."""

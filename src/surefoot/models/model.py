@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadModel, UnknownName
-from surefoot.models import drawing
+from surefoot.models import drawing, draws
 from surefoot.models._arrays import frozen, frozen_now, running_sum, same
 from surefoot.models._checks import check_model, check_starts, row_sums
 from surefoot.models._given import initial_of, key_of, label_of, nominal, reward_of
@@ -308,6 +308,11 @@ class Model:
         left = np.zeros(self.n_states, dtype=bool)
         left[source[self.target != source]] = True
         return frozen_now(~left)
+
+    @cached_property
+    def cumulative(self) -> NDArray[np.float64]:
+        """The running sums of `probability` in each choice, (B,) float64, for `surefoot.models.draws.pick`."""
+        return draws.cumulative(self.branch_start, self.probability)
 
     @cached_property
     def action_table(self) -> NDArray[np.int32]:

@@ -166,7 +166,7 @@ def simulate(
         if not run.step():
             break
         length[run.active] += 1
-        visits += np.bincount(run.arrived, minlength=model.n_states)
+        np.add.at(visits, run.arrived, 1)
         np.add.at(taken, run.branch, 1)
         for name, paid in run.paid().items():
             total[name][run.active] += paid
@@ -254,7 +254,7 @@ class _Run:
         self.model = model
         episodes = np.arange(first_run, first_run + runs, dtype=np.uint64)
         self._starts, self._strides = draws.streams(np.uint64(draws.fold_seed(seed)), episodes)
-        self._sums = draws.cumulative(model.branch_start, model.probability)
+        self._sums = model.cumulative
         self._stop = model.absorbing.copy()
         if until is not None:
             self._stop[model.states_with(until)] = True
