@@ -136,8 +136,9 @@ def test_unknown_observations_are_told_the_nearest() -> None:
     model = weather()
     with pytest.raises(UnknownName, match="there is no observation 'walks': did you mean 'walk'"):
         model.observation_number("walks")
-    with pytest.raises(UnknownName, match="there is no observation 9"):
-        model.observation_valuation(9)
+    for ask in (model.observation_valuation, model.observation_name):
+        with pytest.raises(UnknownName, match="there is no observation 9"):
+            ask(9)
 
 
 def test_replacing_keeps_observations() -> None:

@@ -98,6 +98,8 @@ def test_a_reward_model_is_chosen_by_name_or_is_the_only_one() -> None:
         (lambda m: m.state("atic"), "there is no state 'atic': did you mean 'attic'"),
         (lambda m: m.action("fly"), "there is no action 'fly': there are only 'wait', 'go'"),
         (lambda m: m.state(1), "there is no state '1'"),
+        (lambda m: m.state_name(-1), "there is no state -1"),
+        (lambda m: m.action_name(2), "there is no action 2"),
         (lambda m: m.choices(3), r"there is no state 3: numbers are in \[0, 3\)"),
         (lambda m: m.choices(-1), "there is no state -1"),
         (lambda m: m.choices(True), "there is no state 'True'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from surefoot.models.model import Model
 __all__ = ["can_reach", "reachable"]
 
 
-def reachable(model: Model, start: Iterable[int | str] | None = None) -> NDArray[np.bool_]:
+def reachable(model: Model, start: Iterable[Hashable] | None = None) -> NDArray[np.bool_]:
     """Return which states can be reached, (S,) bool; those to start from are among them.
 
     Args:
@@ -35,7 +35,7 @@ def reachable(model: Model, start: Iterable[int | str] | None = None) -> NDArray
     return _search(model.n_states, model.choice_state[model.branch_choice], model.target, from_here)
 
 
-def can_reach(model: Model, targets: Iterable[int | str]) -> NDArray[np.bool_]:
+def can_reach(model: Model, targets: Iterable[Hashable]) -> NDArray[np.bool_]:
     """Return from which states one of the targets can be reached, (S,) bool; the targets are among them.
 
     Args:
@@ -53,7 +53,7 @@ def can_reach(model: Model, targets: Iterable[int | str]) -> NDArray[np.bool_]:
     return _search(model.n_states, model.target, model.choice_state[model.branch_choice], _numbers(model, targets))
 
 
-def _numbers(model: Model, states: Iterable[int | str]) -> NDArray[np.int64]:
+def _numbers(model: Model, states: Iterable[Hashable]) -> NDArray[np.int64]:
     return np.array([model.state_number(state) for state in states], dtype=np.int64)
 
 

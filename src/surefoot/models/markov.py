@@ -5,7 +5,7 @@ The arrays that all of them hold are described in `surefoot.models.model`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,10 +152,14 @@ class ObservedModel(Model):
         return self.observation_names.number(name)
 
     def observation_name(self, observation: int) -> str:
-        """Return the name of an observation."""
-        return self.observation_names[observation]
+        """Return the name of an observation.
 
-    def observations_of(self, state: int | str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        Raises:
+            UnknownName: there is no observation of that number.
+        """
+        return self.observation_names[number_of(observation, self.observation_names, "observation")]
+
+    def observations_of(self, state: Hashable) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return what can be observed in a state: the observations, and their probabilities."""
         number = self.state_number(state)
         where = slice(int(self.observation_start[number]), int(self.observation_start[number + 1]))
@@ -173,7 +177,7 @@ class ObservedModel(Model):
             return frozen_now(np.zeros((self.n_observations, 0), dtype=np.int64))
         return self.observation_valuations.codes
 
-    def observation_valuation(self, observation: int | str) -> dict[str, Any]:
+    def observation_valuation(self, observation: Hashable) -> dict[str, Any]:
         """Return the values of the variables of an observation, by name; those without a value are left out."""
         number = number_of(observation, self.observation_names, "observation")
         return {} if self.observation_valuations is None else self.observation_valuations.row(number)

@@ -18,7 +18,7 @@ A state without choices is absorbing, and so is one where every branch leads bac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -237,12 +237,20 @@ class Model:
         return self.action_names.number(name)
 
     def state_name(self, state: int) -> str:
-        """Return the name of a state."""
-        return self.state_names[state]
+        """Return the name of a state.
+
+        Raises:
+            UnknownName: there is no state of that number.
+        """
+        return self.state_names[self.state_number(state)]
 
     def action_name(self, action: int) -> str:
-        """Return the name of an action."""
-        return self.action_names[action]
+        """Return the name of an action.
+
+        Raises:
+            UnknownName: there is no action of that number.
+        """
+        return self.action_names[number_of(action, self.action_names, "action")]
 
     def state_number(self, state: object) -> int:
         """Return the number of a state that is given by number or by name.
@@ -254,17 +262,17 @@ class Model:
 
     # ── rows ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def choices(self, state: int | str) -> range:
+    def choices(self, state: Hashable) -> range:
         """Return the choices of a state, given by number or name."""
         number = self.state_number(state)
         return range(int(self.choice_start[number]), int(self.choice_start[number + 1]))
 
-    def available(self, state: int | str) -> NDArray[np.int32]:
+    def available(self, state: Hashable) -> NDArray[np.int32]:
         """Return the numbers of the actions that a state offers, in the order of its choices."""
         rows = self.choices(state)
         return self.choice_action[rows.start : rows.stop]
 
-    def choice(self, state: int | str, action: int | str = 0) -> int:
+    def choice(self, state: Hashable, action: Hashable = 0) -> int:
         """Return the choice of an action in a state, both given by number or name.
 
         Raises:
@@ -281,7 +289,7 @@ class Model:
             f"{self.action_name(number)!r}; " + (f"it offers {offered}" if offered else "it has no choices")
         )
 
-    def row(self, state: int | str, action: int | str = 0) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def row(self, state: Hashable, action: Hashable = 0) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return where an action leads from a state: the targets, and their probabilities.
 
         Raises:
@@ -342,7 +350,7 @@ class Model:
         order = np.argsort(states, kind="stable")
         return running_sum(np.bincount(states, minlength=self.n_states)), places[order]
 
-    def labels_of(self, state: int | str) -> tuple[str, ...]:
+    def labels_of(self, state: Hashable) -> tuple[str, ...]:
         """Return the labels of a state, in the order of `labels`; costs nothing for the labels that it has not."""
         number = self.state_number(state)
         start, places = self._labels_of
@@ -396,7 +404,7 @@ class Model:
             return frozen_now(np.zeros((self.n_states, 0), dtype=np.int64))
         return self.state_valuations.codes
 
-    def valuation(self, state: int | str) -> dict[str, Any]:
+    def valuation(self, state: Hashable) -> dict[str, Any]:
         """Return the values of the variables in a state, by name; those without a value are left out."""
         number = self.state_number(state)
         return {} if self.state_valuations is None else self.state_valuations.row(number)
