@@ -242,20 +242,16 @@ class Explorer:
         try:
             if not keys:
                 return [self.number(after) for after in afters]
-            find = self.numbers.get
             try:
-                found = list(map(find, keys))
+                for key, after in dict(zip(keys, afters, strict=True)).items():
+                    if key not in self.numbers:
+                        self._enter(after, key)
             except TypeError:  # something cannot be hashed
                 return [self.number(after) for after in afters]
-            place = -1
-            for _ in range(found.count(None)):
-                place = found.index(None, place + 1)
-                number = find(keys[place])
-                found[place] = self._enter(afters[place], keys[place]) if number is None else number
+            return list(map(self.numbers.__getitem__, keys))
         except BadModel:
             del self.lower[before:]
             raise _Unusual from None
-        return found  # type: ignore[return-value]
 
     def _careful(
         self, block: list[Any], acts: list[Any], counts: list[int], lengths: list[int], pairs: list[Any]
