@@ -86,8 +86,11 @@ class Explorer:
     def number(self, state: Any) -> int:
         """Return the number of a state; a new one gets the next."""
         kind = type(state)
-        key = state if kind is str or kind is int else _key(state, kind, self._source)
-        found = self.numbers.get(key)
+        try:
+            key = (kind, state) if kind not in _KEYED else state if kind in _WORDS else _key(state, kind)
+            found = self.numbers.get(key)
+        except TypeError:
+            raise _unhashable(state, self._source) from None
         return self._enter(state, key) if found is None else found
 
     def _enter(self, state: Any, key: Any) -> int:
@@ -234,20 +237,15 @@ class Explorer:
         keys: Sequence[Any] = ()
         if kinds <= _WORDS:
             keys = afters
-        elif not kinds & _KEYED:
-            keys = list(zip(map(type, afters), afters, strict=True))
         elif kinds == {tuple}:
             with contextlib.suppress(ValueError):  # a tuple with an object in it
                 keys = list(map(marshal.dumps, afters, itertools.repeat(2)))
         try:
             if not keys:
                 return [self.number(after) for after in afters]
-            try:
-                for key, after in dict(zip(keys, afters, strict=True)).items():
-                    if key not in self.numbers:
-                        self._enter(after, key)
-            except TypeError:  # something cannot be hashed
-                return [self.number(after) for after in afters]
+            for key, after in dict(zip(keys, afters, strict=True)).items():
+                if key not in self.numbers:
+                    self._enter(after, key)
             return list(map(self.numbers.__getitem__, keys))
         except BadModel:
             del self.lower[before:]
@@ -388,18 +386,12 @@ def pairs_of(found: Any, call: Callable[[], str]) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def _key(state: Any, kind: type, source: Callable[[], str]) -> Any:
+def _key(state: Any, kind: type) -> Any:
     """Return a key under which 1, True, 1.0 and (1,), (True,) stay apart."""
-    if kind in _MARSHALLED:
-        try:
-            return marshal.dumps(state, 2)
-        except ValueError:
-            pass  # a tuple with an object in it
     try:
-        hash(state)
-    except TypeError:
-        raise _unhashable(state, source) from None
-    return kind, state
+        return marshal.dumps(state, 2)
+    except ValueError:  # a tuple with an object in it
+        return kind, state
 
 
 def _unhashable(state: Any, source: Callable[[], str]) -> BadModel:
