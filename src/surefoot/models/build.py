@@ -119,8 +119,8 @@ def build(
             cannot be hashed, two states have one name, or there are more states than `limit`.
         Exception: what a function raised, with a note that says for which state.
 
-    Cost: about 1 µs for each state and 0.5 µs for each branch, beside the time spent in the functions; states that can
-        change (objects) cost a copy each, since they are checked afterwards.
+    Cost: about 1.5 µs for each state, 0.3 µs for each choice and 0.7 µs for each branch, beside the time spent in the
+        functions; a state that can change costs a copy, since it is checked afterwards.
 
     Example:
         >>> model = build((0, 0), lambda s: [] if s == (2, 1) else ["right", "up"],

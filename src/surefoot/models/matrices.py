@@ -62,7 +62,7 @@ def from_arrays(
         NotADistribution: rows that do not sum to 1, and the like; the message names state and action.
         BadModel: shapes that do not fit.
 
-    Cost: linear in the entries of dense arrays and in those that sparse ones hold; about 1 s for 4,000,000.
+    Cost: linear in the entries of dense arrays and in those that sparse ones hold; about 0.3 s for 4,000,000.
 
     Example:
         >>> from_arrays([[0.5, 0.5], [0.0, 0.0]], initial=0)
