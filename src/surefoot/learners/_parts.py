@@ -1,0 +1,129 @@
+"""The parts of a plain value: objects, arrays, and tuples of pairs that are read as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from surefoot import values
+
+__all__: list[str] = []  # the parts of an action model; nothing here is public
+
+
+class Absent(Enum):
+    """The one value that stands for no value."""
+
+    ABSENT = "nothing"
+
+
+ABSENT = Absent.ABSENT
+Path = tuple[str | int, ...]
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+def same(a: Any, b: Any) -> bool:
+    """Say whether two plain values are equal, look-alikes apart."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if type(a) in _SCALARS:
+        return bool(a == b)
+    if a is ABSENT:
+        return False
+    return values.encode(a) == values.encode(b)
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number; a bool is none."""
+    return type(value) is int or type(value) is float
+
+
+def is_table(value: Any) -> bool:
+    """Say whether a value is a tuple of one or more pairs (text, value) in the order of the texts, each once."""
+    if type(value) is not tuple or not value:
+        return False
+    last = None
+    for item in value:
+        if type(item) is not tuple or len(item) != 2 or type(item[0]) is not str or (last is not None and item[0] <= last):
+            return False
+        last = item[0]
+    return True
+
+
+def kind_of(a: Any, b: Any) -> str:
+    """Say how two values can be compared part by part: as "object", as "array", or "" for not at all."""
+    if type(a) is not type(b):
+        return ""
+    if isinstance(a, dict):
+        return "object"
+    if type(a) is tuple and (is_table(a) or is_table(b)) and (is_table(a) or not a) and (is_table(b) or not b):
+        return "object"
+    return "array" if isinstance(a, list | tuple) else ""
+
+
+def children(value: Any) -> Mapping[Any, Any]:
+    """Return the parts of a value by key or place; none of a scalar."""
+    if isinstance(value, Mapping):
+        return value
+    if is_table(value):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        return dict(enumerate(value))
+    return {}
+
+
+def get(value: Any, path: tuple[Any, ...]) -> Any:
+    """Return the part at a path, `ABSENT` when there is none."""
+    for step in path:
+        if isinstance(value, Mapping):
+            value = value.get(step, ABSENT)
+        elif type(value) is tuple or type(value) is list:
+            if type(step) is int:
+                value = value[step] if 0 <= step < len(value) and not is_table(value) else ABSENT
+            else:
+                value = dict(value).get(step, ABSENT) if is_table(value) else ABSENT
+        else:
+            return ABSENT
+    return value
+
+
+def put(value: Any, path: tuple[Any, ...], part: Any) -> Any:
+    """Return a value with the part at a path replaced, or taken out when `part` is `ABSENT`."""
+    if not path:
+        return part
+    step, rest = path[0], path[1:]
+    parts = dict(children(value))
+    made = put(parts.get(step, ABSENT), rest, part)
+    if made is ABSENT:
+        parts.pop(step, None)
+    else:
+        parts[step] = made
+    return rebuilt(value, parts)
+
+
+def rebuilt(value: Any, parts: Mapping[Any, Any]) -> Any:
+    """Return a container of the kind of `value` with other parts; what was no container becomes an object."""
+    if isinstance(value, list):
+        return [parts[key] for key in sorted(parts)]
+    if type(value) is tuple:
+        if any(type(key) is str for key in parts) or is_table(value):
+            return tuple((key, parts[key]) for key in sorted(parts, key=str))
+        return tuple(parts[key] for key in sorted(parts))
+    return dict(parts)
+
+
+def path_in_words(path: tuple[Any, ...]) -> str:
+    """Return a path as text: `orders[{id}].status`, `$` for the whole."""
+    if not path:
+        return "$"
+    words = ""
+    for step in path:
+        if type(step) is str and step.isidentifier():
+            words += f".{step}" if words else step
+        elif type(step) is str or type(step) is int:
+            words += f"[{step!r}]"
+        else:
+            words += f"[{step}]"
+    return words

@@ -1,0 +1,333 @@
+"""What the accepted calls of each action change, by case: what to keep of it, and what follows for a call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from surefoot import values
+from surefoot.errors import BadArgument
+from surefoot.learners._parts import ABSENT, same
+from surefoot.learners._spaces import Move, Space, Undetermined, outcome
+from surefoot.learners.effects import EffectRule, diff
+from surefoot.learners.evidence import ActionEvidence, exact
+from surefoot.learners.vocabulary import MISSING
+from surefoot.protocols import Prediction
+
+__all__: list[str] = []  # the parts of an action model; nothing here is public
+
+FEW = 8
+"""Conditions with more different values than this are not tried as what an effect depends on."""
+LISTED = 32
+"""The most different effects that are counted for one case."""
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+class Told(NamedTuple):
+    """What an observation tells about effects.
+
+    Attributes:
+        state: the state after an accepted call, as a move from the one before; None when it was not told.
+        report: the effect that the environment reported, as a move from nothing; None when it reported none.
+        digest: the report and its arguments, for telling a repetition.
+    """
+
+    state: Move | None
+    report: Move | None
+    digest: Any
+
+
+def told(state: Any, args: Mapping[str, Any], accepted: bool, effect: bytes | None, next_state: Any) -> Told | None:
+    """Return what an observation tells about effects, None for nothing.
+
+    Raises:
+        ValueRejected: the next state is told, and it, the state or an argument is not plain.
+        BadArgument: a refused call is told with a next state that is not the state before it.
+    """
+    if next_state is None and effect is None:
+        return None
+    move = None
+    if next_state is not None:
+        before, after = values.copy(state), values.copy(next_state)
+        if accepted:
+            move = Move(before, values.copy(dict(args)), after, before)
+        elif not same(before, after):
+            raise BadArgument("next_state differs from state though the call was refused: a refusal changes nothing")
+    if not accepted:
+        return None
+    report = digest = None
+    if effect is not None:
+        scalars = _scalars(args)
+        report = Move(None, scalars, values.decode(effect), ABSENT)
+        digest = effect, tuple(sorted((name, exact(value)) for name, value in scalars.items()))
+    return Told(move, report, digest)
+
+
+def _scalars(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are scalars: what is reported may hold them."""
+    return {
+        name: value
+        for name, value in args.items()
+        if type(value) in _SCALARS or (type(value) is float and value - value == 0.0)
+    }
+
+
+class Programs:
+    """The programs of one action: of all its accepted calls, by the value of one condition, and by case."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.whole = Space()
+        self.cases: dict[Any, Space] = {}
+        self.features: dict[Any, tuple[Any, ...]] = {}
+        self.counts: dict[Any, dict[bytes, int] | None] = {}
+        self._last: dict[Any, Any] = {}
+        self._groups: dict[int, dict[Any, Space]] | None = None
+
+    def add(self, key: Any, features: tuple[Any, ...], move: Move, digest: Any = None) -> None:
+        """Take in an accepted call."""
+        space = self.cases.get(key)
+        if space is None:
+            space = self.cases[key] = Space()
+            self.features[key] = features
+            self.counts[key] = {}
+        spaces = [self.whole, space]
+        if self._groups is not None:
+            spaces += self._grouped(features)
+        if digest is not None and self._last.get(key) == digest:
+            for known in spaces:
+                known.times += 1
+        else:
+            self._last[key] = digest
+            for known in spaces:
+                known.add(move)
+        counts = self.counts[key]
+        if counts is not None and digest is None:
+            words = move.described()
+            counts[words] = counts.get(words, 0) + 1
+            if len(counts) > LISTED:
+                self.counts[key] = None
+        if self.whole.failed and self._groups is None:
+            self._group()
+
+    def _grouped(self, features: tuple[Any, ...]) -> list[Space]:
+        """Return the spaces of the conditions' values in a case; drop conditions that decide nothing."""
+        assert self._groups is not None  # asked for only then
+        found = []
+        for at, group in list(self._groups.items()):
+            space = group.setdefault(exact(features[at]), Space())
+            if len(group) > FEW or any(other.failed for other in group.values()):
+                del self._groups[at]
+            else:
+                found.append(space)
+        return found
+
+    def _group(self) -> None:
+        """Sort the cases by the values of each condition that has few of them."""
+        self._groups = {}
+        for at in range(len(next(iter(self.features.values())))):
+            group: dict[Any, Space] = {}
+            for key, features in self.features.items():
+                group.setdefault(exact(features[at]), Space()).merge(self.cases[key])
+                if len(group) > FEW:
+                    break
+            else:
+                if not any(space.failed for space in group.values()):
+                    self._groups[at] = group
+
+    def deciding(self) -> list[int]:
+        """Return the conditions with the fewest values by which the effects are explained."""
+        groups = {} if self._groups is None else self._groups
+        groups = {at: group for at, group in groups.items() if not any(space.failed for space in group.values())}
+        fewest = min(map(len, groups.values()), default=0)
+        return sorted(at for at, group in groups.items() if len(group) == fewest)
+
+    def outcome(
+        self, key: Any, features: tuple[Any, ...], before: Any, args: Mapping[str, Any], base: Any, careful: bool
+    ) -> Any:
+        """Return what an accepted call makes of `base`.
+
+        Raises:
+            Undetermined: the programs differ, or none explains what was seen.
+        """
+        if not careful:
+            if not self.whole.failed:
+                return outcome(self.whole, before, args, base, careful=False)
+            found = [self._groups[at].get(exact(features[at])) for at in self.deciding()] if self._groups else []
+            if found and None not in found:
+                try:
+                    made = [outcome(space, before, args, base, careful=False) for space in found if space is not None]
+                    if all(same(made[0], other) for other in made[1:]):
+                        return made[0]
+                except Undetermined:
+                    pass  # the case itself may know better
+        space = self.cases.get(key)
+        if space is None:
+            raise Undetermined
+        return outcome(space, before, args, base, careful=careful)
+
+    def merge(self, other: Programs) -> None:
+        """Take over what another one saw."""
+        self.whole.merge(other.whole)
+        for key, space in other.cases.items():
+            self.cases.setdefault(key, Space()).merge(space)
+            self.features.setdefault(key, other.features[key])
+            mine, theirs = self.counts.setdefault(key, {}), other.counts[key]
+            if mine is None or theirs is None:
+                self.counts[key] = None
+                continue
+            for words, times in theirs.items():
+                mine[words] = mine.get(words, 0) + times
+            if len(mine) > LISTED:
+                self.counts[key] = None
+        self._last = {}
+        self._groups = None
+        if self.whole.failed:
+            self._group()
+
+    def keep(self, keys: Collection[Any]) -> None:
+        """Forget all cases but some."""
+        self.cases = {key: space for key, space in self.cases.items() if key in keys}
+        self.features = {key: features for key, features in self.features.items() if key in keys}
+        self.counts = {key: counts for key, counts in self.counts.items() if key in keys}
+        self._last, self._groups, self.whole = {}, None, Space()
+        for space in self.cases.values():
+            self.whole.merge(space)
+        if self.whole.failed:
+            self._group()
+
+    def rules(self, action: str, names: tuple[str, ...]) -> list[EffectRule]:
+        """Return what is known in words; see `EffectRule`."""
+        if not self.whole.failed:
+            return [self._rule(action, "", self.whole, self.cases)]
+        for at in self.deciding():
+            found = []
+            for value, space in (self._groups or {})[at].items():
+                keys = [key for key, features in self.features.items() if exact(features[at]) == value]
+                shown = self.features[keys[0]][at]
+                found.append(self._rule(action, f"{names[at]} is {shown!r}", space, keys))
+            return sorted(found, key=lambda rule: rule.when)
+        found = []
+        for key, space in self.cases.items():
+            pairs = zip(names, self.features[key], strict=True)
+            when = " and ".join(f"{name} is {'unread' if value is MISSING else repr(value)}" for name, value in pairs)
+            found.append(self._rule(action, when, space, [key]))
+        return sorted(found, key=lambda rule: rule.when)
+
+    def _rule(self, action: str, when: str, space: Space, keys: Iterable[Any]) -> EffectRule:
+        seen: dict[str, int] | None = {}
+        for key in keys:
+            counts = self.counts[key]
+            if counts is None:
+                seen = None
+                break
+            for words, times in counts.items():
+                seen[words.decode()] = seen.get(words.decode(), 0) + times  # type: ignore[index]
+        listed = sorted((seen or {}).items(), key=lambda item: (-item[1], item[0]))
+        edits, settled = (None, False) if space.failed else space.program()
+        return EffectRule(action, when, edits, space.times, settled, tuple(listed))
+
+    def canonical(self) -> list[Any]:
+        """Return all that is known as plain data, the same for the same calls in any order."""
+        return sorted(
+            (
+                [
+                    [None if feature is MISSING else [feature] for feature in self.features[key]],
+                    space.canonical(),
+                    None if self.counts[key] is None else sorted([w.decode(), n] for w, n in self.counts[key].items()),  # type: ignore[union-attr]
+                ]
+                for key, space in self.cases.items()
+            ),
+            key=values.encode,
+        )
+
+
+class Foresight:
+    """What the accepted calls of every action change."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.states: dict[str, Programs] = {}
+        self.reports: dict[str, Programs] = {}
+
+    def __bool__(self) -> bool:
+        """Say whether anything is known."""
+        return bool(self.states or self.reports)
+
+    def add(self, action: str, key: Any, features: tuple[Any, ...], told: Told) -> None:
+        """Take in an accepted call."""
+        if told.state is not None:
+            self.states.setdefault(action, Programs()).add(key, features, told.state)
+        if told.report is not None:
+            self.reports.setdefault(action, Programs()).add(key, features, told.report, told.digest)
+
+    def foresee(
+        self,
+        answer: Prediction,
+        evidence: ActionEvidence,
+        key: Any,
+        features: tuple[Any, ...],
+        state: Any,
+        args: Mapping[str, Any],
+        careful: bool,
+    ) -> Prediction:
+        """Return a prediction that says what the call will change, as far as that is determined.
+
+        Raises:
+            ValueRejected: next states were told of this action, and the state or an argument is not plain.
+        """
+        if answer.verdict != "accept" or answer.action is None:
+            return answer
+        more: dict[str, Any] = {}
+        states, reports = self.states.get(answer.action), self.reports.get(answer.action)
+        if reports is not None and answer.effects is None:
+            case = evidence.cases.get(key)
+            all_told = reports.whole.times == evidence.accepted
+            here = reports.cases.get(key)
+            if all_told or (case is not None and here is not None and here.times == case.accepted):
+                try:
+                    more["effects"] = values.copy(
+                        reports.outcome(key, features, None, _scalars(args), ABSENT, careful or not all_told)
+                    )
+                    more["confidence"] = 1.0
+                except Undetermined:
+                    pass  # then they are not predicted
+        if states is not None:
+            try:
+                before = values.copy(state)
+                after = states.outcome(key, features, before, values.copy(dict(args)), before, careful)
+                more["next_state"] = values.copy(after)
+                if reports is None:
+                    more |= {"effects": [edit.to_json() for edit in diff(before, after)], "confidence": 1.0}
+            except Undetermined:
+                if reports is None:
+                    more["confidence"] = 0.0
+        return msgspec.structs.replace(answer, **more) if more else answer
+
+    def merge(self, other: Foresight) -> None:
+        """Take over what another one saw."""
+        for mine, theirs in ((self.states, other.states), (self.reports, other.reports)):
+            for action, programs in theirs.items():
+                mine.setdefault(action, Programs()).merge(programs)
+
+    def keep(self, action: str, keys: Collection[Any]) -> None:
+        """Forget all cases of an action but some."""
+        for programs in (self.states, self.reports):
+            if action in programs:
+                programs[action].keep(keys)
+
+    def rules(self, action: str, names: tuple[str, ...]) -> list[EffectRule]:
+        """Return what is known of an action's effects on the state, or when that was not told, of its reports."""
+        programs = self.states.get(action) or self.reports.get(action)
+        return [] if programs is None else programs.rules(action, names)
+
+    def canonical(self) -> list[bytes]:
+        """Return all that is known, encoded; the same for the same calls in any order."""
+        return [
+            values.encode([kind, action, programs.canonical()])
+            for kind, known in (("state", self.states), ("report", self.reports))
+            for action, programs in sorted(known.items())
+        ]
+
