@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from math import copysign
 from typing import Any
 
 from surefoot import values
@@ -22,17 +23,57 @@ Path = tuple[str | int, ...]
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
+def plain(value: Any) -> Any:
+    """Return a copy of a plain value, the same as `values.copy` and faster for small ones.
+
+    Raises:
+        ValueRejected: it is not plain.
+    """
+    try:
+        return _copied(value)
+    except (_Odd, RecursionError):
+        return values.copy(value)  # which takes what is a plain value in another guise, and says what is wrong
+
+
+class _Odd(Exception):
+    """Something that needs a closer look."""
+
+
+def _copied(value: Any) -> Any:
+    kind = type(value)
+    if kind is str:
+        if value.isascii():
+            return value
+        raise _Odd
+    if kind in _SCALARS:
+        return value
+    if kind is tuple:
+        return tuple([_copied(part) for part in value])
+    if kind is list:
+        return [_copied(part) for part in value]
+    if kind is dict:
+        if any(type(key) is not str or not key.isascii() for key in value):
+            raise _Odd
+        return {key: _copied(part) for key, part in value.items()}
+    if kind is float and value - value == 0.0:
+        return value
+    raise _Odd
+
+
 def same(a: Any, b: Any) -> bool:
     """Say whether two plain values are equal, look-alikes apart."""
     if a is b:
         return True
-    if type(a) is not type(b):
+    kind = type(a)
+    if kind is not type(b) or a is ABSENT:
         return False
-    if type(a) in _SCALARS:
-        return bool(a == b)
-    if a is ABSENT:
-        return False
-    return values.encode(a) == values.encode(b)
+    if kind is dict:
+        return a.keys() == b.keys() and all(same(part, b[key]) for key, part in a.items())
+    if kind is tuple or kind is list:
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind is float:
+        return bool(a == b and copysign(1.0, a) == copysign(1.0, b))
+    return bool(a == b)
 
 
 def is_number(value: Any) -> bool:

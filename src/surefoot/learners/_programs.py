@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from surefoot import values
-from surefoot.errors import BadArgument
-from surefoot.learners._parts import ABSENT, same
+from surefoot.errors import BadArgument, ValueRejected
+from surefoot.learners._parts import ABSENT, plain, same
 from surefoot.learners._spaces import Move, Space, Undetermined, outcome
 from surefoot.learners.effects import EffectRule, diff
 from surefoot.learners.evidence import ActionEvidence, exact
@@ -50,9 +50,12 @@ def told(state: Any, args: Mapping[str, Any], accepted: bool, effect: bytes | No
         return None
     move = None
     if next_state is not None:
-        before, after = values.copy(state), values.copy(next_state)
+        before, after = plain(state), plain(next_state)
         if accepted:
-            move = Move(before, values.copy(dict(args)), after, before)
+            try:
+                move = Move(before, plain(dict(args)), after, before)
+            except RecursionError:
+                raise ValueRejected("next_state is nested too deep to be compared part by part") from None
         elif not same(before, after):
             raise BadArgument("next_state differs from state though the call was refused: a refusal changes nothing")
     if not accepted:
@@ -83,7 +86,7 @@ class Programs:
         self.cases: dict[Any, Space] = {}
         self.features: dict[Any, tuple[Any, ...]] = {}
         self.counts: dict[Any, dict[bytes, int] | None] = {}
-        self._last: dict[Any, Any] = {}
+        self._last: dict[Any, tuple[Any, bytes]] = {}
         self._groups: dict[int, dict[Any, Space]] | None = None
 
     def add(self, key: Any, features: tuple[Any, ...], move: Move, digest: Any = None) -> None:
@@ -96,16 +99,17 @@ class Programs:
         spaces = [self.whole, space]
         if self._groups is not None:
             spaces += self._grouped(features)
-        if digest is not None and self._last.get(key) == digest:
+        last, words = self._last.get(key, (None, b""))
+        if digest is not None and last == digest:
             for known in spaces:
                 known.times += 1
         else:
-            self._last[key] = digest
+            words = move.described()
+            self._last[key] = digest, words
             for known in spaces:
                 known.add(move)
         counts = self.counts[key]
-        if counts is not None and digest is None:
-            words = move.described()
+        if counts is not None:
             counts[words] = counts.get(words, 0) + 1
             if len(counts) > LISTED:
                 self.counts[key] = None
@@ -296,9 +300,9 @@ class Foresight:
                     pass  # then they are not predicted
         if states is not None:
             try:
-                before = values.copy(state)
-                after = states.outcome(key, features, before, values.copy(dict(args)), before, careful)
-                more["next_state"] = values.copy(after)
+                before = plain(state)
+                after = states.outcome(key, features, before, plain(dict(args)), before, careful)
+                more["next_state"] = plain(after)
                 if reports is None:
                     more |= {"effects": [edit.to_json() for edit in diff(before, after)], "confidence": 1.0}
             except Undetermined:

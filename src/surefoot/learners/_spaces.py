@@ -90,7 +90,8 @@ class Move:
             kinds = ["set"] if b is not ABSENT else []
             if a is not ABSENT and b is ABSENT:
                 kinds.append("delete")
-            kinds += [kind for kind in ("step", "tally", "append", "insert", "remove") if _fit(kind, a, b) is not ABSENT]
+            if self.base is not ABSENT:
+                kinds += [kind for kind in ("step", "tally", "append", "insert", "remove") if _fit(kind, a, b) is not ABSENT]
             found += [(kind, place) for place in places_of(path, self.steps) for kind in kinds]
             if len(found) > LARGEST:
                 raise TooLarge
@@ -321,7 +322,7 @@ class Space:
 
 
 def outcome(space: Space, before: Any, args: Mapping[str, Any], base: Any, *, careful: bool) -> Any:
-    """Return what all programs of a space make of a call, `ABSENT` when they make nothing of it.
+    """Return what all programs of a space make of a call.
 
     Args:
         space: the programs.
@@ -353,7 +354,10 @@ def outcome(space: Space, before: Any, args: Mapping[str, Any], base: Any, *, ca
     for path in options:
         for end in range(len(path)):
             below.setdefault(path[:end], set()).add(path[end])
-    return _Call(before, args, options, below, demands).outcome((), base)
+    made = _Call(before, args, options, below, demands).outcome((), base)
+    if made is ABSENT:
+        raise Undetermined
+    return made
 
 
 class _Call:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from surefoot import values
 from surefoot.errors import BadArgument, MergeRefused
+from surefoot.learners._answering import Answering, say_relation
 from surefoot.learners._judging import BOUND, difference, effects_of, excess, refusals, say, sign_test
+from surefoot.learners._programs import Foresight, Told, told
 from surefoot.learners.evidence import ActionEvidence, Case, Item
 from surefoot.learners.vocabulary import MISSING, Vocabulary
 from surefoot.protocols import Prediction
@@ -53,7 +56,8 @@ class Changed:
         action: the action's name.
         kind: "relaxed" (what was refused is now accepted) or "tightened".
         at: the number of observations when it was noticed.
-        since: the number of observations when it began.
+        since: the number of observations when it can have begun: the case that gave it away had its last outcome of
+            the old kind just before. The world may have changed later, up to that case's next observation.
         reason: what gave it away, in words.
 
     Example:
@@ -71,7 +75,7 @@ class Changed:
     reason: str
 
 
-class ConservativeActionModel:
+class ConservativeActionModel(Answering):
     """Learn, for each action, which calls are accepted, which are refused, and what they change.
 
     A *case* is the vector of a call's condition values. Each answer is one of three:
@@ -155,6 +159,7 @@ class ConservativeActionModel:
         self._stream = stream
         self._actions: dict[str, ActionEvidence] = {}
         self._required: dict[str, list[tuple[int, Any]]] = {}
+        self._foresight = Foresight()
         self._lock = threading.RLock()
 
     # -- predicting ---------------------------------------------------------------------------------------------------
@@ -170,11 +175,16 @@ class ConservativeActionModel:
             >>> model.predict({"open": True}, "enter", {}).reason
             "'enter' was never observed"
         """
-        features = self.vocabulary.features(state, action, {} if args is None else args)
+        given = {} if args is None else args
+        features = self.vocabulary.features(state, action, given)
         with self._lock:
             evidence = self._actions.get(action)
             key = None if evidence is None else evidence.key_of(features)
-            return self._judge(action, evidence, features, key)
+            answer = self._judge(action, evidence, features, key)
+            if self._foresight and evidence is not None:
+                careful = self.caution == "safe"
+                return self._foresight.foresee(answer, evidence, key, features, state, given, careful)
+            return answer
 
     def _judge(self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], key: Any) -> Prediction:
         """Answer for a vector of condition values."""
@@ -433,6 +443,7 @@ class ConservativeActionModel:
         effect: Any = None,
         *,
         reason: str | None = None,
+        next_state: Any = None,
     ) -> Prediction:
         """Take in what the environment did with a call, and return the prediction made before it.
 
@@ -445,10 +456,13 @@ class ConservativeActionModel:
             accepted: whether the environment took it.
             effect: what it changed, any plain value, as the environment reports it.
             reason: the environment's words for a refusal; recorded, never taken as truth.
+            next_state: the state after it; what it changes is learned from both states, see `effects`. The cost of that
+                is linear in the size of the state.
 
         Raises:
-            BadArgument: `accepted` is not a bool, or `action` not a name.
-            ValueRejected: the effect (or, with a journal, the state or an argument) is not plain. Nothing was learned.
+            BadArgument: `accepted` is not a bool, or `action` not a name; or a refused call led to another state.
+            ValueRejected: the effect (or, with a journal or a next state, the state or an argument) is not plain.
+                Nothing was learned.
             BrokenPredicate: a predicate is broken. Nothing was learned.
 
         Cost: a few µs, whatever was observed before.
@@ -466,12 +480,23 @@ class ConservativeActionModel:
         given = {} if args is None else args
         features = self.vocabulary.features(state, action, given)
         encoded = None if effect is None else values.encode(effect)
+        more = told(state, given, accepted, encoded, next_state)
         with self._lock:
-            seq = None if self._journal is None else self._record(state, action, given, accepted, effect, reason)
-            return self._learn(action, features, accepted, encoded, seq)
+            seq = None
+            if self._journal is not None:
+                seq = self._record(state, action, given, accepted, effect, reason, next_state)
+            return self._learn(action, features, accepted, encoded, seq, state, given, more)
 
     def _learn(
-        self, action: str, features: tuple[Any, ...], accepted: bool, effect: bytes | None, seq: int | None
+        self,
+        action: str,
+        features: tuple[Any, ...],
+        accepted: bool,
+        effect: bytes | None,
+        seq: int | None,
+        state: Any,
+        args: Mapping[str, Any],
+        more: Told | None,
     ) -> Prediction:
         """Count one observation."""
         evidence = self._actions.get(action)
@@ -479,6 +504,11 @@ class ConservativeActionModel:
             evidence = self._actions[action] = ActionEvidence(self.vocabulary.of(action))
         key = evidence.key_of(features)
         before = self._judge(action, evidence, features, key)
+        if self._foresight:
+            careful = self.caution == "safe"
+            before = self._foresight.foresee(before, evidence, key, features, state, args, careful)
+        if more is not None:
+            self._foresight.add(action, key, features, more)
         case = evidence.observe(key, features, accepted, effect, seq, self.observations)
         self.observations += 1
         if before.verdict == ("refuse" if accepted else "accept"):
@@ -509,6 +539,7 @@ class ConservativeActionModel:
             for effect, times in old.effects.items():
                 evidence.effects[effect] = evidence.effects.get(effect, 0) + times
         evidence.conclude()
+        self._foresight.keep(action, {key for key, old in evidence.cases.items() if old.accepted})
         word = "accepted" if case.last else "refused"
         reason = f"{case.run} calls in a row were {word} where {other} of {past} before were not"
         self.changes = (*self.changes, Changed(action, kind, self.observations, since + 1, reason))
@@ -519,7 +550,14 @@ class ConservativeActionModel:
         return case.refused_at if case.last else case.accepted_at
 
     def _record(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any, reason: str | None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any,
+        reason: str | None,
+        next_state: Any,
     ) -> int:
         """Write an observation down, with all that another vocabulary would need."""
         assert self._journal is not None  # asked for only then
@@ -528,6 +566,8 @@ class ConservativeActionModel:
             data["effect"] = effect
         if reason is not None:
             data["reason"] = reason
+        if next_state is not None:
+            data["next_state"] = next_state
         data["vocabulary"] = self._fingerprint_of_vocabulary()
         return self._journal.append("observe", data, stream=self._stream).seq
 
@@ -563,6 +603,7 @@ class ConservativeActionModel:
                 for key, case in evidence.cases.items()
             ]
             count, changes, quantities = other.observations, other.changes, other._quantities()
+            foresight = copy.deepcopy(other._foresight)
         with self._lock:
             for action, key, features, accepted, refused, effects, _ in theirs:
                 evidence = self._actions.setdefault(action, ActionEvidence(self.vocabulary.of(action)))
@@ -577,6 +618,7 @@ class ConservativeActionModel:
             for evidence in self._actions.values():
                 evidence.recount_quantities()
                 evidence.conclude()
+            self._foresight.merge(foresight)
             self.observations += count
             self.changes = (*self.changes, *changes)
         return self
@@ -609,7 +651,7 @@ class ConservativeActionModel:
                 for case in evidence.cases.values()
             )
         digest = hashlib.sha256(self._fingerprint_of_vocabulary().encode())
-        for row in rows:
+        for row in (*rows, *self._foresight.canonical()):
             digest.update(row)
         return digest.hexdigest()
 
@@ -664,9 +706,11 @@ class ConservativeActionModel:
         model = cls(vocabulary, stream=stream, journal=journal, **options)
         for entry in journal.entries(kind="observe", stream=stream):
             data = entry.data
-            features = vocabulary.features(data["state"], data["action"], data["args"])
+            state, action, args, accepted = (data[name] for name in ("state", "action", "args", "accepted"))
+            features = vocabulary.features(state, action, args)
             effect = values.encode(data["effect"]) if "effect" in data else None
-            model._learn(data["action"], features, data["accepted"], effect, entry.seq)
+            more = told(state, args, accepted, effect, data.get("next_state"))
+            model._learn(action, features, accepted, effect, entry.seq, state, args, more)
         return model
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -710,7 +754,7 @@ class ConservativeActionModel:
                 "flaked": evidence.flaked,
                 "allowed": {name: sorted(found, key=values.order) for name, found in allowed.items()},
                 "ranges": {names[at]: [n.low, n.high] for at, n in enumerate(evidence.numbers) if n},
-                "relations": sorted(self._words(action, evidence, [r]) for r in evidence.standing),
+                "relations": sorted(say_relation(r, names) for r in evidence.standing),
                 "signatures": sorted(
                     [self._words(action, evidence, signature), times]
                     for signature, times in evidence.signatures.items()

@@ -62,7 +62,8 @@ class Arg:
 
     def __str__(self) -> str:
         """Show it in braces."""
-        return "{" + path_in_words((self.name, *self.path)) + "}"
+        part = path_in_words(self.path) if self.path else ""
+        return "{" + self.name + (f".{part}" if part and part[0] != "[" else part) + "}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +295,10 @@ def _rank(value: Any) -> tuple[int, Any]:
 
 def _diff(a: Any, b: Any, path: tuple[str | int, ...], found: list[Edit]) -> None:
     """Collect the edits below one part."""
-    if same(a, b):
+    kind = kind_of(a, b)
+    if kind != "object" and same(a, b):
         return
-    if kind_of(a, b) == "object":
+    if kind == "object":
         mine, theirs = children(a), children(b)
         for key in sorted({**mine, **theirs}, key=str):
             if key not in theirs:
@@ -306,7 +308,7 @@ def _diff(a: Any, b: Any, path: tuple[str | int, ...], found: list[Edit]) -> Non
             else:
                 _diff(mine[key], theirs[key], (*path, key), found)
         return
-    if kind_of(a, b) == "array":
+    if kind == "array":
         edit = array_edit(a, b, path)
         if edit is not None:
             found.append(edit)

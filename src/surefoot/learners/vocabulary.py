@@ -72,7 +72,8 @@ class Vocabulary:
         predicates: the conditions by name.
         hard: names whose violation is a hard rule, or {name: the value that must hold}; with values, a call is refused
             before the first accident.
-        only: {action: names}, the conditions read for that action; all of them when it is not named.
+        only: {action: names}, the conditions read for that action; all of them when it is not named. What `hard` states
+            must hold is read for every action: a rule that protects is not left out by a list of what to learn from.
 
     Raises:
         BadArgument: there are no predicates, or `hard` or `only` name one that is not there.
@@ -110,7 +111,7 @@ class Vocabulary:
         self.names = tuple(self.predicates)
         self.hard = frozenset(hard)
         self.required = {n: values.copy(v) for n, v in hard.items()} if isinstance(hard, Mapping) else {}
-        self.only = {action: tuple(sorted(set(names))) for action, names in (only or {}).items()}
+        self.only = {action: tuple(sorted({*names, *self.required})) for action, names in (only or {}).items()}
         for what, names in (("hard", self.hard), *((f"only[{a!r}]", n) for a, n in self.only.items())):
             unknown = sorted(set(names) - set(self.names))
             if unknown:
