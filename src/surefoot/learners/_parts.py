@@ -99,8 +99,8 @@ def kind_of(a: Any, b: Any) -> str:
         return ""
     if isinstance(a, dict):
         return "object"
-    if type(a) is tuple and (is_table(a) or is_table(b)) and (is_table(a) or not a) and (is_table(b) or not b):
-        return "object"
+    if type(a) is tuple and (is_table(a) or is_table(b)):
+        return "object" if (is_table(a) or not a) and (is_table(b) or not b) else ""
     return "array" if isinstance(a, list | tuple) else ""
 
 
