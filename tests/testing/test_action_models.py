@@ -54,6 +54,20 @@ def test_what_is_held_out_is_measured() -> None:
     assert [nothing[key] for key in ("held_out", "precision", "recall", "abstention")] == [0, None, None, None]
 
 
+def test_next_states_that_are_held_out_are_measured() -> None:
+    shop = {"gold": 2, "items": ["axe"]}
+    held_out: list[Any] = [(shop, "wait", {}, True, None, shop), (shop, "wait", {}, True, None, {"gold": 3})]
+    report = check_action_model(Rote, TRANSITIONS, held_out)
+    assert [report[key] for key in ("next_states", "wrong_next_states")] == [2, 1]
+
+
+def test_a_wrong_next_state_is_told_with_the_state() -> None:
+    text = breach_of("wrong next state")
+    assert "expected: the next state is {'gold': " in text
+    assert "happened: {'gold': 1000000}" in text
+    assert ", next_state={'gold': " in text
+
+
 def test_a_breach_reads_as_a_report_with_the_shortest_run() -> None:
     assert breach_of("wrong effects").splitlines() == [
         'WrongEffects breaks the law "predicted effects are those observed".',
@@ -130,6 +144,7 @@ def test_what_there_is_nothing_to_try_on_is_told() -> None:
         ModelLaw.SHARED: "left out",
         ModelLaw.OPPOSITE: "no call had one outcome only",
         ModelLaw.EFFECTS: "no effect that was always the same is predicted",
+        ModelLaw.NEXT: "no next state that was always the same is predicted",
         ModelLaw.ORDER: "it is not claimed: order_free=True",
     }
     report = check_action_model(Rote, [(0, "go", {}, True)] * 2, order_free=True)

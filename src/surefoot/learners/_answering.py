@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import values
 from surefoot.errors import BadArgument
 from surefoot.learners._judging import say
+from surefoot.learners._spaces import Overlay, Undetermined
 from surefoot.learners.effects import EffectRule
 from surefoot.learners.evidence import ActionEvidence, Case, Item, exact
 from surefoot.learners.explaining import Explanation
@@ -35,6 +36,7 @@ class Answering:
     """The questions that an action model answers about itself."""
 
     vocabulary: Vocabulary
+    caution: str
     _actions: dict[str, ActionEvidence]
     _foresight: Foresight
     _journal: Journal | None
@@ -50,6 +52,10 @@ class Answering:
         def summary(self, action: str) -> dict[str, Any] | None: ...
 
         def _broken(self, action: str, features: tuple[Any, ...]) -> str | None: ...
+
+        def _judge(
+            self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], key: Any
+        ) -> Prediction: ...
 
     def explain(self, state: Any, action: str, args: Mapping[str, Any] | None = None) -> Explanation:
         """Say why a call is answered as it is: what refuses it, the nearest accepted case, what differs, the evidence.
@@ -138,6 +144,33 @@ class Answering:
         """
         with self._lock:
             return self._foresight.rules(action, self.vocabulary.of(action))
+
+    def foretell(
+        self, state: Mapping[str, Any], action: str, args: Mapping[str, Any]
+    ) -> tuple[Prediction, dict[tuple[str, ...], Any] | None]:
+        """Return what is predicted for a call in a lazy state, and what it changes, reading no more than needed.
+
+        Args:
+            state: an object whose parts are read one by one (`surefoot.learners.pddl` has such states).
+            action: the action's name.
+            args: its arguments.
+
+        Returns:
+            The prediction, and {path: the new value} of the parts that are edited; None when that is not determined.
+        """
+        features = self.vocabulary.features(state, action, args)
+        with self._lock:
+            evidence = self._actions.get(action)
+            key = None if evidence is None else evidence.key_of(features)
+            answer = self._judge(action, evidence, features, key)
+            programs = self._foresight.states.get(action)
+            if answer.verdict != "accept" or programs is None:
+                return answer, None
+            try:
+                made = programs.outcome(key, features, state, args, state, self.caution == "safe")
+            except Undetermined:
+                return answer, None
+            return answer, made.changes() if isinstance(made, Overlay) else ({} if made is state else None)
 
     def suggest(self, action: str | None = None) -> list[Suggestion]:
         """Return what else the vocabulary could read, to explain refusals that it cannot: the best first.

@@ -360,6 +360,28 @@ def outcome(space: Space, before: Any, args: Mapping[str, Any], base: Any, *, ca
     return made
 
 
+class Lazy(Mapping[str, Any]):
+    """An object of which a part is read when it is asked for, so that it is known what an answer rests on."""
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """A lazy object with other parts."""
+
+    under: Lazy
+    parts: dict[str, Any]
+
+    def changes(self, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+        """Return what is changed, by path; `ABSENT` for what is taken away."""
+        found: dict[tuple[str, ...], Any] = {}
+        for key, part in self.parts.items():
+            if isinstance(part, Overlay):
+                found |= part.changes((*path, key))
+            elif not isinstance(part, Lazy):
+                found[*path, key] = part
+        return found
+
+
 class _Call:
     """What the programs of a space may do in one call, by path."""
 
@@ -403,6 +425,8 @@ class _Call:
         keys = self.below.get(path)
         if not keys:
             return part
+        if isinstance(part, Lazy):
+            return Overlay(part, {key: self.outcome((*path, key), part.get(key, ABSENT)) for key in sorted(keys, key=str)})
         parts = dict(children(part))
         texts = {type(key) is str for key in (*keys, *parts)}
         if len(texts) != 1 or not (part is ABSENT or isinstance(part, dict | list | tuple)):

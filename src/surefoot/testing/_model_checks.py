@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ class Seen(NamedTuple):
     args: bytes
     accepted: bool
     effect: bytes
+    next_state: bytes = b"null"
 
     @property
     def call(self) -> tuple[bytes, str, bytes]:
@@ -48,7 +50,8 @@ class Seen(NamedTuple):
 @lru_cache(maxsize=4096)
 def _observed(row: Seen) -> str:
     effect = "" if row.effect == b"null" else f", effect={shown(row.effect)}"
-    return f"observe({_asked(row.call)}, accepted={row.accepted}{effect})"
+    after = "" if row.next_state == b"null" else f", next_state={shown(row.next_state)}"
+    return f"observe({_asked(row.call)}, accepted={row.accepted}{effect}{after})"
 
 
 @lru_cache(maxsize=4096)
@@ -64,13 +67,23 @@ class Plan:
     make: Callable[[], Any]
     order_free: bool | None = None
     name: str = field(init=False, default="")
+    told_next: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         """Learn the model's name, and whether it claims to be free of order."""
         model = self.make()
         self.name = type(model).__name__
+        self.told_next = _takes_next_state(getattr(model, "observe", None))
         if self.order_free is None:
             self.order_free = getattr(model, "order_free", False) is True
+
+
+def _takes_next_state(observe: Any) -> bool:
+    """Say whether a model can be told of next states."""
+    if not callable(observe):
+        return False
+    parameters = inspect.signature(observe).parameters.values()
+    return any(each.name == "next_state" or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 class Driver:
@@ -78,6 +91,7 @@ class Driver:
 
     def __init__(self, plan: Plan) -> None:
         self.model = plan.make()
+        self.told_next = plan.told_next
         self.calls: list[tuple[str, str]] = []
         self.given: list[tuple[Any, bytes, str]] = []
 
@@ -89,7 +103,10 @@ class Driver:
         """Tell the model of an observation."""
         words = str(seen)
         state, args, effect = (self._give(code, words) for code in (seen.state, seen.args, seen.effect))
-        return self._call(words, lambda: self.model.observe(state, seen.action, args, seen.accepted, effect))
+        more = {}
+        if self.told_next and seen.next_state != b"null":
+            more["next_state"] = self._give(seen.next_state, words)
+        return self._call(words, lambda: self.model.observe(state, seen.action, args, seen.accepted, effect, **more))
 
     def predict(self, call: tuple[bytes, str, bytes], *, quiet: bool = False) -> Any:
         """Ask the model about a call."""
@@ -128,7 +145,8 @@ def told(answer: Any) -> str:
     if not isinstance(answer, Prediction):
         return brief(answer)
     effects = "" if answer.effects is None else f", effects {brief(answer.effects, 40)}"
-    return f"{answer.verdict}, risk {answer.risk!r}, support {answer.support}{effects}"
+    after = "" if answer.next_state is None else f", next state {brief(answer.next_state, 40)}"
+    return f"{answer.verdict}, risk {answer.risk!r}, support {answer.support}{effects}{after}"
 
 
 def _fields(answer: Any) -> dict[str, Any]:
@@ -398,8 +416,8 @@ def unseen(plan: Plan, seen: Sequence[Seen]) -> int:
 
 
 def _flipped(row: Seen) -> Seen:
-    """Return an observation of the opposite outcome, without an effect."""
-    return row._replace(accepted=not row.accepted, effect=b"null")
+    """Return an observation of the opposite outcome, without an effect or a next state."""
+    return row._replace(accepted=not row.accepted, effect=b"null", next_state=b"null")
 
 
 def _one_of_each(seen: Sequence[Seen]) -> list[Seen]:
@@ -476,6 +494,28 @@ def effects(plan: Plan, seen: Sequence[Seen]) -> int:
     return tried
 
 
+def next_states(plan: Plan, seen: Sequence[Seen]) -> int:
+    """Ask about every call that always led to the same state."""
+    calls = {
+        call: rows[0].next_state
+        for call, rows in _one_sided(seen).items()
+        if rows[0].accepted and len({row.next_state for row in rows}) == 1 and rows[0].next_state != b"null"
+    }
+    driver = Driver(plan).learn(seen)
+    tried = 0
+    for call, after in calls.items():
+        answer = driver.predict(call, quiet=True)
+        if answer.next_state is None:
+            continue
+        tried += 1
+        if values.encode(answer.next_state) != after:
+            driver.calls.append((f"predict({_asked(call)})", told(answer)))
+            raise driver.broken(f"the next state is {shown(after)}, or not predicted", brief(answer.next_state))
+    if not tried:
+        raise Untried("no next state that was always the same is predicted")
+    return tried
+
+
 def support(plan: Plan, seen: Sequence[Seen]) -> int:
     """Compare each support with the number of observations."""
     counts: dict[str, int] = {}
@@ -490,15 +530,19 @@ def support(plan: Plan, seen: Sequence[Seen]) -> int:
 
 
 def plain(plan: Plan, seen: Sequence[Seen]) -> int:
-    """Tell of effects that are no plain values."""
+    """Tell of effects and next states that are no plain values."""
     driver = Driver(plan).learn(seen)
     probes = _probes(seen)
     kept_before = driver.fingerprint(), _answers(driver, probes)
     row = next((row for row in seen if row.accepted), seen[0])
-    for effect in _SPOILERS:
-        words = f"observe({_asked(row.call)}, accepted=True, effect={effect!r})"
+    spoilers = [("effect", spoiler) for spoiler in _SPOILERS]
+    spoilers += [("next_state", spoiler) for spoiler in _SPOILERS if plan.told_next]
+    for name, spoiler in spoilers:
+        words = f"observe({_asked(row.call)}, accepted=True, {name}={spoiler!r})"
         try:
-            driver.model.observe(values.decode(row.state), row.action, values.decode(row.args), True, effect)
+            driver.model.observe(
+                values.decode(row.state), row.action, values.decode(row.args), True, **{name: spoiler}
+            )
         except (TypeError, ValueError):
             pass
         except Exception as error:
@@ -508,7 +552,7 @@ def plain(plan: Plan, seen: Sequence[Seen]) -> int:
         if (driver.fingerprint(), _answers(driver, probes)) != kept_before:
             driver.calls.append((words, "refused"))
             raise driver.broken("a refused observation changes nothing", "the model answers differently")
-    return len(_SPOILERS)
+    return len(spoilers)
 
 
 def measured(plan: Plan, seen: Sequence[Seen], held_out: Sequence[Seen] | None) -> dict[str, Any]:
@@ -524,7 +568,15 @@ def measured(plan: Plan, seen: Sequence[Seen], held_out: Sequence[Seen] | None) 
     }
     if held_out is None:
         return counts
-    said = [(row.accepted, driver.predict(row.call, quiet=True).verdict) for row in held_out]
+    predicted = [driver.predict(row.call, quiet=True) for row in held_out]
+    said = [(row.accepted, answer.verdict) for row, answer in zip(held_out, predicted, strict=True)]
+    after = [
+        values.encode(answer.next_state) == row.next_state
+        for row, answer in zip(held_out, predicted, strict=True)
+        if row.accepted and row.next_state != b"null" and answer.next_state is not None
+    ]
+    if any(row.accepted and row.next_state != b"null" for row in held_out):
+        counts |= {"next_states": len(after), "wrong_next_states": after.count(False)}
     refused = [accepted for accepted, verdict in said if verdict == "refuse"]
     answered = [verdict for accepted, verdict in said if not accepted and verdict != "unknown"]
     return counts | {

@@ -21,16 +21,17 @@ def _transitions() -> list[Transition]:
     rows: list[Transition] = []
     for n in range(3):
         shop = {"gold": n, "items": ["axe"]}
-        rows.append((shop, "buy", {"item": "axe", "count": [n]}, n > 1, {"gold": n - 2} if n > 1 else None))
+        bought = ({"gold": n - 2}, {"gold": n - 2, "items": ["axe", "axe"]}) if n > 1 else ()
+        rows.append((shop, "buy", {"item": "axe", "count": [n]}, n > 1, *bought))  # type: ignore[arg-type]
         rows.extend([(shop, "sell", {"item": "axe"}, n > 0, ["sold", {"gold": n + 1}] if n > 0 else None)] * 2)
-    rows.append((shop, "wait", {}, True))
+    rows.append((shop, "wait", {}, True, None, shop))
     for likeness in (1, True, 1.0, "1"):
         rows.append(((1, 2), "open", {"door": likeness}, type(likeness) is int))
     return rows
 
 
 TRANSITIONS = _transitions()
-"""What a small shop did, without noise: (state, action, args, accepted[, effect]).
+"""What a small shop did, without noise: (state, action, args, accepted[, effect[, next state]]).
 
 Example:
     >>> len(TRANSITIONS), sorted({row[1] for row in TRANSITIONS})
@@ -52,21 +53,29 @@ class Rote:
     def __init__(self) -> None:
         self.seen: dict[bytes, Counter[bool]] = {}
         self.effects: dict[bytes, Counter[bytes]] = {}
+        self.nexts: dict[bytes, Counter[bytes]] = {}
 
     def key(self, state: Any, action: str, args: Mapping[str, Any]) -> bytes:
         """Return the exact key of a call."""
         return values.encode((state, action, dict(args)))
 
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
         """Take in one outcome."""
-        encoded = values.encode(effect)
+        encoded, after = values.encode(effect), values.encode(next_state)
         before = self.predict(state, action, args)
         key = self.key(state, action, args)
         self.seen.setdefault(key, Counter())[accepted] += 1
         if accepted:
             self.effects.setdefault(key, Counter())[encoded] += 1
+            self.nexts.setdefault(key, Counter())[after] += 1
         return before
 
     def predict(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
@@ -78,15 +87,23 @@ class Rote:
             return Prediction("unknown", 0.5, cases, "too little was seen", action=action)
         if badly > well:
             return Prediction("refuse", (badly + 1) / (cases + 2), cases, "it was refused", action=action)
-        effects = self.effects[key]
-        effect = values.decode(next(iter(effects))) if len(effects) == 1 else None
-        return Prediction("accept", (badly + 1) / (cases + 2), cases, "it was accepted", effects=effect, action=action)
+        effect, after = (
+            values.decode(next(iter(seen[key]))) if len(seen.get(key, ())) == 1 else None
+            for seen in (self.effects, self.nexts)
+        )
+        risk = (badly + 1) / (cases + 2)
+        return Prediction(
+            "accept", risk, cases, "it was accepted", effects=effect, action=action, next_state=after
+        )
 
     def fingerprint(self) -> str:
         """Return a digest of everything that was counted."""
         counted = [[key.hex(), seen[True], seen[False]] for key, seen in sorted(self.seen.items())]
-        effects = [[key.hex(), sorted((e.hex(), n) for e, n in seen.items())] for key, seen in self.effects.items()]
-        return values.digest([counted, sorted(effects, key=values.encode)])
+        effects, nexts = (
+            sorted(([key.hex(), sorted((e.hex(), n) for e, n in seen.items())] for key, seen in kept.items()), key=str)
+            for kept in (self.effects, self.nexts)
+        )
+        return values.digest([counted, effects, nexts])
 
 
 # ── the form of answers ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -216,6 +233,18 @@ class LendsEffects(Rote):
         if answer.effects is None:
             return answer
         return _forge(answer, effects=self.lent.setdefault(self.key(state, action, args), answer.effects))
+
+
+class LendsNext(Rote):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lent: dict[bytes, Any] = {}
+
+    def predict(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
+        answer = super().predict(state, action, args)
+        if answer.next_state is None:
+            return answer
+        return _forge(answer, next_state=self.lent.setdefault(self.key(state, action, args), answer.next_state))
 
 
 class CountsQuestions(Rote):
@@ -353,6 +382,12 @@ class WrongEffects(Rote):
         return answer if answer.effects is None else _forge(answer, effects={"gold": 10**6})
 
 
+class WrongNext(Rote):
+    def predict(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
+        answer = super().predict(state, action, args)
+        return answer if answer.next_state is None else _forge(answer, next_state={"gold": 10**6})
+
+
 class Boaster(Rote):
     def predict(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
         answer = super().predict(state, action, args)
@@ -364,6 +399,20 @@ class TakesAnything(Rote):
         self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
     ) -> Prediction:
         return super().observe(state, action, args, accepted, effect if _plain(effect) else repr(effect))
+
+
+class TakesAnyNext(Rote):
+    def observe(
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
+    ) -> Prediction:
+        after = next_state if _plain(next_state) else repr(next_state)
+        return super().observe(state, action, args, accepted, effect, after)
 
 
 class LearnsBeforeItRefuses(Rote):
@@ -440,6 +489,7 @@ MODEL_LIARS: Mapping[str, ModelLiar] = {
     "telling changes the caller's arguments": ModelLiar(Popper, ModelLaw.KEPT),
     "an effect that is kept, not copied": ModelLiar(KeepsEffects, ModelLaw.SHARED),
     "a predicted effect that is lent": ModelLiar(LendsEffects, ModelLaw.SHARED),
+    "a predicted next state that is lent": ModelLiar(LendsNext, ModelLaw.SHARED),
     "a risk that counts the questions": ModelLiar(CountsQuestions, ModelLaw.PURE),
     "learning from questions": ModelLiar(LearnsFromQuestions, ModelLaw.PURE),
     "answers by the dice": ModelLiar(Dice, ModelLaw.SAME),
@@ -457,8 +507,10 @@ MODEL_LIARS: Mapping[str, ModelLiar] = {
     "1, True and 1.0 are one argument": ModelLiar(LookAlikes, ModelLaw.OPPOSITE),
     "arguments are ignored": ModelLiar(IgnoresArguments, ModelLaw.OPPOSITE),
     "wrong effects": ModelLiar(WrongEffects, ModelLaw.EFFECTS),
+    "wrong next state": ModelLiar(WrongNext, ModelLaw.NEXT),
     "a thousand times the support": ModelLiar(Boaster, ModelLaw.SUPPORT),
     "any effect is taken": ModelLiar(TakesAnything, ModelLaw.PLAIN),
+    "any next state is taken": ModelLiar(TakesAnyNext, ModelLaw.PLAIN),
     "learned before it is refused": ModelLiar(LearnsBeforeItRefuses, ModelLaw.PLAIN),
     "refused with an odd exception": ModelLiar(RaisesOddly, ModelLaw.PLAIN),
     "the order is claimed not to matter": ModelLiar(InOrder, ModelLaw.ORDER, {"order_free": True}),

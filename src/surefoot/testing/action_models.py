@@ -19,7 +19,11 @@ from surefoot.testing._model_checks import Plan, Seen
 
 __all__ = ["ActionModelContract", "ModelLaw", "ModelReport", "check_action_model"]
 
-Transition = tuple[Any, str, Mapping[str, Any], bool] | tuple[Any, str, Mapping[str, Any], bool, Any]
+Transition = (
+    tuple[Any, str, Mapping[str, Any], bool]
+    | tuple[Any, str, Mapping[str, Any], bool, Any]
+    | tuple[Any, str, Mapping[str, Any], bool, Any, Any]
+)
 
 
 class ModelLaw(Stated):
@@ -82,13 +86,18 @@ class ModelLaw(Stated):
         "predicted effects are those observed",
         "For a call that always had the same effect in a state, no other effect is predicted there.",
     )
+    NEXT = (
+        "predicted next states are those observed",
+        "For a call that always led to the same state from a state, no other next state is predicted there.",
+    )
     SUPPORT = (
         "the support counts cases",
         "The support of a prediction is not more than the number of observations of the action.",
     )
     PLAIN = (
         "what is not plain is refused and changes nothing",
-        "Observing an effect that is not a plain value raises a TypeError or ValueError, and nothing is learned of it.",
+        "Observing an effect or a next state that is not a plain value raises a TypeError or ValueError, and nothing is "
+        "learned of it.",
     )
     ORDER = (
         "the order of observations does not matter",
@@ -116,6 +125,7 @@ _CHECKS: Mapping[ModelLaw, Callable[[Plan, Sequence[Seen]], int]] = {
     ModelLaw.LATER: checks.later,
     ModelLaw.OPPOSITE: checks.opposite,
     ModelLaw.EFFECTS: checks.effects,
+    ModelLaw.NEXT: checks.next_states,
     ModelLaw.SUPPORT: checks.support,
     ModelLaw.PLAIN: checks.plain,
     ModelLaw.ORDER: checks.order,
@@ -128,8 +138,8 @@ class ModelReport(ContractReport):
     It is true, reads as a table (`print(report)`), and is a mapping with the keys `observations`, `actions`,
     `accepted`, `refused` and `answered` (how many of the observed calls get a verdict), and where calls were held out
     `held_out`, `precision` (of the predicted refusals, how many were refused), `recall` (of the refused calls that got
-    a verdict, how many were predicted), `abstention` (how many got none), `false_accepts` and `false_refusals`. A share
-    of nothing is None.
+    a verdict, how many were predicted), `abstention` (how many got none), `false_accepts` and `false_refusals`, and where
+    next states are given `next_states` (how many were predicted) and `wrong_next_states`. A share of nothing is None.
 
     Args:
         name: the name of the model's class.
@@ -158,7 +168,8 @@ def check_action_model(
 
     Args:
         make: returns a fresh model at each call; called some hundred times.
-        transitions: what an environment did, without noise: tuples (state, action, args, accepted) or (…, effect).
+        transitions: what an environment did, without noise: tuples (state, action, args, accepted), (…, effect) or
+            (…, effect, next state). A model whose `observe` takes no `next_state` is not told of that.
         held_out: more of them that the model is not shown, to measure it on.
         order_free: whether the model claims that the order of observations does not matter; None: what its attribute
             `order_free` says, if it has one.
@@ -208,14 +219,17 @@ def _seen(transitions: Iterable[Any], name: str) -> list[Seen]:
     """Return transitions encoded, so that nothing a model does can change them."""
     found = []
     for place, row in enumerate(transitions):
-        if not isinstance(row, tuple | list) or len(row) not in (4, 5):
-            raise ValueRejected(f"{name}[{place}] must be (state, action, args, accepted[, effect]), got {row!r}")
-        state, action, args, accepted, effect = (*row, None)[:5]
+        if not isinstance(row, tuple | list) or not 4 <= len(row) <= 6:
+            raise ValueRejected(
+                f"{name}[{place}] must be (state, action, args, accepted[, effect[, next_state]]), got {row!r}"
+            )
+        state, action, args, accepted, effect, after = (*row, None, None)[:6]
         if not isinstance(action, str) or not isinstance(args, Mapping) or type(accepted) is not bool:
             raise ValueRejected(
                 f"{name}[{place}] must have a text as the action, a mapping as the args, and True or False, got {row!r}"
             )
-        found.append(Seen(values.encode(state), action, values.encode(args), accepted, values.encode(effect)))
+        codes = values.encode(state), action, values.encode(args), accepted, values.encode(effect)
+        found.append(Seen(*codes, values.encode(after)))
     return found
 
 
@@ -334,6 +348,10 @@ class ActionModelContract:
     def test_predicted_effects_are_those_observed(self) -> None:
         """Hold the model to the law of this name."""
         self._holds(ModelLaw.EFFECTS)
+
+    def test_predicted_next_states_are_those_observed(self) -> None:
+        """Hold the model to the law of this name."""
+        self._holds(ModelLaw.NEXT)
 
     def test_the_support_counts_cases(self) -> None:
         """Hold the model to the law of this name."""
