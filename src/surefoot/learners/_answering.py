@@ -88,10 +88,14 @@ class Answering:
             refusing, seqs = self._refusing(action, evidence, features, answer)
             near = _nearest(evidence, features)
         nearest = () if near is None else tuple(zip(names, near.features, strict=True))
-        differs = () if near is None else tuple(
-            (name, here, there)
-            for name, here, there in zip(names, features, near.features, strict=True)
-            if exact(here) != exact(there)
+        differs = (
+            ()
+            if near is None
+            else tuple(
+                (name, here, there)
+                for name, here, there in zip(names, features, near.features, strict=True)
+                if exact(here) != exact(there)
+            )
         )
         return Explanation(
             action,

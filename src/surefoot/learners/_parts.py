@@ -87,7 +87,12 @@ def is_table(value: Any) -> bool:
         return False
     last = None
     for item in value:
-        if type(item) is not tuple or len(item) != 2 or type(item[0]) is not str or (last is not None and item[0] <= last):
+        if (
+            type(item) is not tuple
+            or len(item) != 2
+            or type(item[0]) is not str
+            or (last is not None and item[0] <= last)
+        ):
             return False
         last = item[0]
     return True

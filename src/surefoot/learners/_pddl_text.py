@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
+from math import prod
 
 from surefoot import values
 from surefoot.learners._parts import path_in_words
@@ -12,6 +13,8 @@ from surefoot.protocols import Call
 
 __all__: list[str] = []  # the parts of an exporter; nothing here is public
 
+GROUNDINGS = 2500
+"""In how many ways a planner may have to try to fill in the parameters of one action."""
 Path = tuple[str, ...]
 Value = bytes | None
 Cell = dict[Value, Value]
@@ -32,9 +35,8 @@ def write(
     actions: list[str] = []
     for call, branches in rows:
         merged = _merged([_split(branch) for branch in branches], domain)
-        for branch in merged:
-            if not any(old != new for cell in branch.values() for old, new in cell.items()):
-                continue  # it changes nothing: no plan needs it
+        useful = [branch for branch in merged if any(map(_changes, branch.values()))]  # a plan needs no others
+        for branch in (narrow for wide in useful for narrow in _narrowed(wide)):
             action = _unique(_word(" ".join([call.name, *map(_shown, call.args.values())])), named)
             named[action] = call
             actions.append(writer.action(action, branch))
@@ -79,7 +81,7 @@ def _merged(branches: Iterable[list[Branch]], domain: Mapping[Path, Mapping[Valu
             groups: dict[object, Branch] = {}
             for branch in left:
                 cell = branch.get(path)
-                changed = None if cell is None else any(old != new for old, new in cell.items())
+                changed = None if cell is None else _changes(cell)
                 rest = frozenset((p, frozenset(c.items())) for p, c in branch.items() if p != path)
                 known = groups.setdefault((rest, changed), branch)
                 if known is not branch and cell is not None:
@@ -91,9 +93,32 @@ def _merged(branches: Iterable[list[Branch]], domain: Mapping[Path, Mapping[Valu
 def _without_full(branch: Branch, path: Path, domain: Mapping[Path, Mapping[Value, None]]) -> Branch:
     """Return a branch without a field that may hold anything and stays as it is."""
     cell = branch.get(path)
-    if cell is None or len(cell) < len(domain[path]) or any(old != new for old, new in cell.items()):
+    if cell is None or len(cell) < len(domain[path]) or _changes(cell):
         return branch
     return {p: c for p, c in branch.items() if p != path}
+
+
+def _changes(cell: Cell) -> bool:
+    return any(old != new for old, new in cell.items())
+
+
+def _narrowed(branch: Branch) -> list[Branch]:
+    """Return branches that say the same with few parameters: planners try all objects for each of them.
+
+    The fields with the fewest values are written out one by one, until the rest can be filled in in `GROUNDINGS` ways.
+    """
+    left = sorted((path for path, cell in branch.items() if len(cell) > 1), key=lambda path: len(branch[path]))
+    found = [branch]
+    while prod(_ways(branch[path]) for path in left) > GROUNDINGS:
+        path = left.pop(0)
+        found = [{**some, path: {old: new}} for some in found for old, new in branch[path].items()]
+    return found
+
+
+def _ways(cell: Cell) -> int:
+    """Return in how many ways a planner may try to fill in a cell's parameters."""
+    new = len(set(cell.values()))
+    return len(cell) * (new if _changes(cell) and new > 1 else 1)
 
 
 class _Writer:
@@ -140,7 +165,7 @@ class _Writer:
         for path, cell in sorted(branch.items()):
             self.used.add(path)
             word = self.field(path)
-            changed = any(old != new for old, new in cell.items())
+            changed = _changes(cell)
             if len(cell) == 1:
                 ((old, new),) = cell.items()
                 needs.append(self.holds(path, old))
@@ -173,7 +198,9 @@ class _Writer:
             name = f"{kind}-{len(self._known)}"
             self._known[pairs] = name
             self.relations.append(f"({name} {'?v ?w' if size == 2 else '?v'})")
-            rows = sorted(" ".join(self.value(v) for v in (item if size == 2 else (item,))) for item in _rows(cell, size))
+            rows = sorted(
+                " ".join(self.value(v) for v in (item if size == 2 else (item,))) for item in _rows(cell, size)
+            )
             self.statics += [f"({name} {row})" for row in rows]
             self.constants |= {word for row in rows for word in row.split()}
         return self._known[pairs]

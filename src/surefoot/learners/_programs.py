@@ -334,4 +334,3 @@ class Foresight:
             for kind, known in (("state", self.states), ("report", self.reports))
             for action, programs in sorted(known.items())
         ]
-

@@ -77,9 +77,7 @@ class Move:
     def demands(self) -> set[frozenset[Place]]:
         """Return for each change the places of which one must be edited."""
         return {
-            frozenset(
-                place for end in range(len(edit.path) + 1) for place in places_of(edit.path[:end], self.steps)
-            )
+            frozenset(place for end in range(len(edit.path) + 1) for place in places_of(edit.path[:end], self.steps))
             for edit in self.edits
         }
 
@@ -91,7 +89,9 @@ class Move:
             if a is not ABSENT and b is ABSENT:
                 kinds.append("delete")
             if self.base is not ABSENT:
-                kinds += [kind for kind in ("step", "tally", "append", "insert", "remove") if _fit(kind, a, b) is not ABSENT]
+                kinds += [
+                    kind for kind in ("step", "tally", "append", "insert", "remove") if _fit(kind, a, b) is not ABSENT
+                ]
             found += [(kind, place) for place in places_of(path, self.steps) for kind in kinds]
             if len(found) > LARGEST:
                 raise TooLarge
@@ -426,7 +426,9 @@ class _Call:
         if not keys:
             return part
         if isinstance(part, Lazy):
-            return Overlay(part, {key: self.outcome((*path, key), part.get(key, ABSENT)) for key in sorted(keys, key=str)})
+            return Overlay(
+                part, {key: self.outcome((*path, key), part.get(key, ABSENT)) for key in sorted(keys, key=str)}
+            )
         parts = dict(children(part))
         texts = {type(key) is str for key in (*keys, *parts)}
         if len(texts) != 1 or not (part is ABSENT or isinstance(part, dict | list | tuple)):

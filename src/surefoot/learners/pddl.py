@@ -35,8 +35,8 @@ __all__ = ["CannotExport", "PlanningTask", "to_pddl"]
 
 MOST_BRANCHES = 20_000
 """The most ways in which one call may depend on the fields that it reads."""
-MOST_VALUES = 2_000
-"""The most values that all fields together may take."""
+MOST_VALUES = 100
+"""The most values that one field may take."""
 
 
 class CannotExport(SurefootError, ValueError):
@@ -210,8 +210,8 @@ class _World:
 
     def require_bounds(self) -> None:
         """Refuse fields that take more and more values."""
-        if sum(map(len, self.domain.values())) > MOST_VALUES:
-            path = max(self.domain, key=lambda p: len(self.domain[p]))
+        path = max(self.domain, key=lambda p: len(self.domain[p]))
+        if len(self.domain[path]) > MOST_VALUES:
             raise CannotExport(
                 f"{path_in_words(path)} takes {len(self.domain[path])} values and more: PDDL needs few; leave it out "
                 "of the state, or narrow `numbers`"
@@ -334,7 +334,9 @@ def _explore(model: ConservativeActionModel, world: _World, call: Call) -> tuple
         runs += 1
         if runs > MOST_BRANCHES:
             names = ", ".join(sorted(map(path_in_words, touched)))
-            raise CannotExport(f"{call.name} {dict(call.args)!r} depends on too many values of {names}: narrow `numbers`")
+            raise CannotExport(
+                f"{call.name} {dict(call.args)!r} depends on too many values of {names}: narrow `numbers`"
+            )
         reader = _Reader(world, told := stack.pop())
         branch = _run(model, world, call, reader, reasons)
         touched |= reader.cells.keys()
@@ -373,5 +375,3 @@ def _run(
         new[path] = None if value is ABSENT else values.encode(value)
         reader.possible(path)
     return {path: {held: new.get(path, held) for held in cell} for path, cell in reader.cells.items()}
-
-

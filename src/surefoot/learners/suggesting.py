@@ -91,7 +91,9 @@ def separate(action: str, refused: Sequence[Row], accepted: Sequence[Row]) -> li
         gain, words, bad, good = told
         what = _words(reads, words)
         code = f"lambda state, args: {_code(reads, rows)}"
-        found.append((-bad, -gain, len(what), Suggestion(action, what, reads, code, bad, len(refused), good, len(accepted))))
+        found.append(
+            (-bad, -gain, len(what), Suggestion(action, what, reads, code, bad, len(refused), good, len(accepted)))
+        )
     return [suggestion for *_, suggestion in sorted(found, key=lambda item: (*item[:3], item[3].what))]
 
 

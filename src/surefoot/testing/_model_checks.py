@@ -540,9 +540,7 @@ def plain(plan: Plan, seen: Sequence[Seen]) -> int:
     for name, spoiler in spoilers:
         words = f"observe({_asked(row.call)}, accepted=True, {name}={spoiler!r})"
         try:
-            driver.model.observe(
-                values.decode(row.state), row.action, values.decode(row.args), True, **{name: spoiler}
-            )
+            driver.model.observe(values.decode(row.state), row.action, values.decode(row.args), True, **{name: spoiler})
         except (TypeError, ValueError):
             pass
         except Exception as error:

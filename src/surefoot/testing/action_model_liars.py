@@ -92,9 +92,7 @@ class Rote:
             for seen in (self.effects, self.nexts)
         )
         risk = (badly + 1) / (cases + 2)
-        return Prediction(
-            "accept", risk, cases, "it was accepted", effects=effect, action=action, next_state=after
-        )
+        return Prediction("accept", risk, cases, "it was accepted", effects=effect, action=action, next_state=after)
 
     def fingerprint(self) -> str:
         """Return a digest of everything that was counted."""
