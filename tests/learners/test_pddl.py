@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections import Counter
 from dataclasses import replace
@@ -52,7 +53,7 @@ def seen(world: Crafting, state: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def meadow() -> ConservativeActionModel:
     """Return what is learned of the meadow from trying anything anywhere with anything in the bag."""
-    model, world, rng = ConservativeActionModel(MEADOW_WORDS), Crafting(LAND), random.Random(1)
+    model, world, rng = ConservativeActionModel(MEADOW_WORDS, caution="safe"), Crafting(LAND), random.Random(1)
     things = [*MEADOW.materials, *(thing for thing in RECIPES if thing != MEADOW.goal)]
     for _ in range(2500):
         bag = Counter(rng.choice(things) for _ in range(rng.randint(0, 3)))
@@ -66,12 +67,11 @@ def meadow() -> ConservativeActionModel:
 def solve(task: PlanningTask) -> list[Call]:
     """Return the calls of a plan that a planner finds."""
     pytest.importorskip("up_pyperplan", reason="needs the packages unified-planning and up-pyperplan")
-    from unified_planning.io import PDDLReader
-    from unified_planning.shortcuts import OneshotPlanner, get_environment
-
-    get_environment().credits_stream = None
-    problem = PDDLReader().parse_problem_string(task.domain, task.problem)
-    with OneshotPlanner(name="pyperplan") as planner:
+    planning = importlib.import_module("unified_planning.shortcuts")
+    reader = importlib.import_module("unified_planning.io").PDDLReader()
+    planning.get_environment().credits_stream = None
+    problem = reader.parse_problem_string(task.domain, task.problem)
+    with planning.OneshotPlanner(name="pyperplan") as planner:
         found = planner.solve(problem)
     assert found.plan is not None, found.status
     return task.calls_of(step.action.name for step in found.plan.actions)

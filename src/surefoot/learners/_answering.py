@@ -273,15 +273,14 @@ class Answering:
             if same:
                 written[action] = same[0]
                 continue
-            details = {"evidence": seqs[-8:]} if seqs else {}
             written[action] = store.add(
-                "action", body, scope, source="outcome", by="environment", supersedes=old, **details
+                "action", body, scope, source="outcome", by="environment", evidence=seqs[-8:] or None, supersedes=old
             )
         return written
 
 
 def _nearest(evidence: ActionEvidence, features: tuple[Any, ...]) -> Case | None:
-    """Return the accepted case that differs in the fewest conditions; of those the nearest in numbers, the commonest."""
+    """Return the accepted case that differs in the fewest conditions; of those the nearest in numbers, or commonest."""
 
     def distance(case: Case) -> tuple[Any, ...]:
         different, far = 0, 0.0

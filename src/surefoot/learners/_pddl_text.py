@@ -198,16 +198,11 @@ class _Writer:
             name = f"{kind}-{len(self._known)}"
             self._known[pairs] = name
             self.relations.append(f"({name} {'?v ?w' if size == 2 else '?v'})")
-            rows = sorted(
-                " ".join(self.value(v) for v in (item if size == 2 else (item,))) for item in _rows(cell, size)
-            )
+            told = [(old, new) if size == 2 else (old,) for old, new in cell.items()]
+            rows = sorted(" ".join(map(self.value, some)) for some in told)
             self.statics += [f"({name} {row})" for row in rows]
             self.constants |= {word for row in rows for word in row.split()}
         return self._known[pairs]
-
-
-def _rows(cell: Cell, size: int) -> list[tuple[Value, Value]] | list[Value]:
-    return list(cell.items()) if size == 2 else list(cell)
 
 
 def _shown(value: object) -> str:

@@ -77,6 +77,14 @@ def _scalars(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _summed(mine: dict[bytes, int] | None, theirs: dict[bytes, int] | None) -> dict[bytes, int] | None:
+    """Return the sum of two counts, None when it counts too many different things."""
+    if mine is None or theirs is None:
+        return None
+    both = {words: mine.get(words, 0) + theirs.get(words, 0) for words in {**mine, **theirs}}
+    return both if len(both) <= LISTED else None
+
+
 class Programs:
     """The programs of one action: of all its accepted calls, by the value of one condition, and by case."""
 
@@ -178,14 +186,7 @@ class Programs:
         for key, space in other.cases.items():
             self.cases.setdefault(key, Space()).merge(space)
             self.features.setdefault(key, other.features[key])
-            mine, theirs = self.counts.setdefault(key, {}), other.counts[key]
-            if mine is None or theirs is None:
-                self.counts[key] = None
-                continue
-            for words, times in theirs.items():
-                mine[words] = mine.get(words, 0) + times
-            if len(mine) > LISTED:
-                self.counts[key] = None
+            self.counts[key] = _summed(self.counts.get(key, {}), other.counts[key])
         self._last = {}
         self._groups = None
         if self.whole.failed:
@@ -235,17 +236,13 @@ class Programs:
 
     def canonical(self) -> list[Any]:
         """Return all that is known as plain data, the same for the same calls in any order."""
-        return sorted(
-            (
-                [
-                    [None if feature is MISSING else [feature] for feature in self.features[key]],
-                    space.canonical(),
-                    None if self.counts[key] is None else sorted([w.decode(), n] for w, n in self.counts[key].items()),  # type: ignore[union-attr]
-                ]
-                for key, space in self.cases.items()
-            ),
-            key=values.encode,
-        )
+        rows = []
+        for key, space in self.cases.items():
+            shown = [None if feature is MISSING else [feature] for feature in self.features[key]]
+            counts = self.counts[key]
+            seen = None if counts is None else sorted([words.decode(), times] for words, times in counts.items())
+            rows.append([shown, space.canonical(), seen])
+        return sorted(rows, key=values.encode)
 
 
 class Foresight:

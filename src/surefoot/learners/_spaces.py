@@ -236,10 +236,16 @@ class Space:
         for fit in self.fits:
             if fit in other.fits and self.held[fit][0] != other.held[fit][0]:
                 self.held[fit] = _VARIES
-        fits, labels = (
-            {q: fresh.setdefault((label, theirs[q]), len(fresh)) for q, label in mine.items() if q in theirs}  # type: ignore[index]
-            for mine, theirs in ((self.fits, other.fits), (self.labels, other.labels))
-        )
+        fits = {
+            fit: fresh.setdefault((label, other.fits[fit]), len(fresh))
+            for fit, label in self.fits.items()
+            if fit in other.fits
+        }
+        labels = {
+            source: fresh.setdefault((label, other.labels[source]), len(fresh))
+            for source, label in self.labels.items()
+            if source in other.labels
+        }
         self._settle(fits, labels, self.demands | other.demands)
 
     def fail(self) -> None:

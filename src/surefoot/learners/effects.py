@@ -15,6 +15,18 @@ before the call (`Field`).
 | `append` | puts `value` behind the last element of an array |
 | `insert` | puts `value` into an array at its place in the order |
 | `remove` | takes the first element equal to `value` out of an array |
+
+A *program* is a set of edits whose places do not contain one another and that can be made in every call; amounts that
+are added to a float have at most nine decimals, and the float is less than a million. A model keeps, for the accepted
+calls of each case, all programs that explain what was seen, and predicts what all that count agree on:
+
+- with `caution="safe"` all of them count. Where one program changes the state in each case, a predicted next state is
+  the true one, whatever was seen: that program is among those that agreed.
+- else only those count that edit nothing that never changed; and all accepted calls of the action are taken together
+  where one program explains them, or those with one value of the condition that has the fewest values. That is right
+  once calls have been seen in which the candidates differ; before, what never changed so far is taken to stay.
+
+Source: version spaces, Mitchell 1982; for programs by demonstration, Lau, Wolfman, Domingos and Weld 2003, sec. 2.
 """
 
 from __future__ import annotations
@@ -30,7 +42,7 @@ from surefoot.learners._parts import ABSENT, children, get, is_number, kind_of, 
 __all__ = ["Arg", "Edit", "EffectRule", "Field", "apply_edits", "diff"]
 
 _EXACT = 1e6
-"""Below this, a difference of two floats, rounded to nine decimals, is the amount of so many decimals that was added."""
+"""Below this, a difference of two floats, rounded to nine decimals, is the amount that was added if that has so few."""
 _WORDS = {
     "set": "set {path} to {value}",
     "delete": "delete {path}",

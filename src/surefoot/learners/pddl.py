@@ -50,7 +50,7 @@ class CannotExport(SurefootError, ValueError):
 
 @dataclass(frozen=True)
 class PlanningTask:
-    """Hold a planning task in PDDL.
+    r"""Hold a planning task in PDDL.
 
     Attributes:
         domain: the text of the domain.
@@ -60,7 +60,7 @@ class PlanningTask:
 
     Example:
         >>> task = PlanningTask("(define (domain d))", "(define (problem p))", {"go-1": Call("go", {"to": "hall"})}, ())
-        >>> task.calls_of("(go-1 hall)\\n; cost = 1")
+        >>> task.calls_of("(go-1 hall)\n; cost = 1")
         [Call(name='go', args={'to': 'hall'})]
     """
 
@@ -248,7 +248,7 @@ class _Reader:
     def present(self, path: Path) -> bool:
         """Say whether a field is there, without saying what it holds."""
         held = self.possible(path)
-        there = [value for value in held if value is not None]
+        there: list[bytes | None] = [value for value in held if value is not None]
         if there and len(there) < len(held):
             self.cells[path] = held = there if self._decide(2) == 0 else [None]
         return held[0] is not None

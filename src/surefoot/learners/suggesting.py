@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from surefoot import values
-from surefoot.learners._parts import ABSENT, children, get, is_number, path_in_words
+from surefoot.learners._parts import ABSENT, children, get, is_number
 from surefoot.learners._spaces import places_of, resolved
 from surefoot.learners.effects import Arg, Field
 

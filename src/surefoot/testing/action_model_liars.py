@@ -22,7 +22,7 @@ def _transitions() -> list[Transition]:
     for n in range(3):
         shop = {"gold": n, "items": ["axe"]}
         bought = ({"gold": n - 2}, {"gold": n - 2, "items": ["axe", "axe"]}) if n > 1 else ()
-        rows.append((shop, "buy", {"item": "axe", "count": [n]}, n > 1, *bought))  # type: ignore[arg-type]
+        rows.append((shop, "buy", {"item": "axe", "count": [n]}, n > 1, *bought))
         rows.extend([(shop, "sell", {"item": "axe"}, n > 0, ["sold", {"gold": n + 1}] if n > 0 else None)] * 2)
     rows.append((shop, "wait", {}, True, None, shop))
     for likeness in (1, True, 1.0, "1"):
@@ -131,10 +131,16 @@ class Raising(Rote):
 
 class Unhashable(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
         hash(tuple(args.values()))
-        return super().observe(state, action, args, accepted, effect)
+        return super().observe(state, action, args, accepted, effect, next_state)
 
 
 class Tuples(Rote):
@@ -144,8 +150,16 @@ class Tuples(Rote):
 
 
 class Silence(Rote):
-    def observe(self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None) -> Any:
-        super().observe(state, action, args, accepted, effect)
+    def observe(
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
+    ) -> Any:
+        super().observe(state, action, args, accepted, effect, next_state)
 
 
 class Changed(Rote):
@@ -194,9 +208,15 @@ class Spoiler(Rote):
 
 class Popper(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
-        answer = super().observe(state, action, args, accepted, effect)
+        answer = super().observe(state, action, args, accepted, effect, next_state)
         args.pop("count", None)  # type: ignore[attr-defined]
         return answer
 
@@ -207,9 +227,15 @@ class KeepsEffects(Rote):
         self.last: dict[bytes, Any] = {}
 
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
-        answer = super().observe(state, action, args, accepted, effect)
+        answer = super().observe(state, action, args, accepted, effect, next_state)
         if accepted:
             self.last[self.key(state, action, args)] = effect
         return answer
@@ -304,9 +330,15 @@ class OneMemory(Rote):
 
 class Hindsight(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
-        super().observe(state, action, args, accepted, effect)
+        super().observe(state, action, args, accepted, effect, next_state)
         return self.predict(state, action, args)
 
 
@@ -352,10 +384,16 @@ class NeverRefuses(Rote):
 
 class FirstWins(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
         first = self.seen.get(self.key(state, action, args), {accepted: 1})
-        return super().observe(state, action, args, next(iter(first)), effect)
+        return super().observe(state, action, args, next(iter(first)), effect, next_state)
 
 
 class IgnoresArguments(Rote):
@@ -394,9 +432,15 @@ class Boaster(Rote):
 
 class TakesAnything(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
-        return super().observe(state, action, args, accepted, effect if _plain(effect) else repr(effect))
+        return super().observe(state, action, args, accepted, effect if _plain(effect) else repr(effect), next_state)
 
 
 class TakesAnyNext(Rote):
@@ -415,22 +459,35 @@ class TakesAnyNext(Rote):
 
 class LearnsBeforeItRefuses(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
         before = self.predict(state, action, args)
         self.seen.setdefault(self.key(state, action, args), Counter())[accepted] += 1
         if accepted:
             self.effects.setdefault(self.key(state, action, args), Counter())[values.encode(effect)] += 1
+            self.nexts.setdefault(self.key(state, action, args), Counter())[values.encode(next_state)] += 1
         return before
 
 
 class RaisesOddly(Rote):
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
         if not _plain(effect):
             raise RuntimeError("no")
-        return super().observe(state, action, args, accepted, effect)
+        return super().observe(state, action, args, accepted, effect, next_state)
 
 
 class InOrder(Rote):
@@ -439,9 +496,15 @@ class InOrder(Rote):
         self.told: list[bytes] = []
 
     def observe(
-        self, state: Any, action: str, args: Mapping[str, Any], accepted: bool, effect: Any = None
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        next_state: Any = None,
     ) -> Prediction:
-        answer = super().observe(state, action, args, accepted, effect)
+        answer = super().observe(state, action, args, accepted, effect, next_state)
         self.told.append(self.key(state, action, args))
         return answer
 

@@ -96,8 +96,8 @@ class ModelLaw(Stated):
     )
     PLAIN = (
         "what is not plain is refused and changes nothing",
-        "Observing an effect or a next state that is not a plain value raises a TypeError or ValueError, and nothing is "
-        "learned of it.",
+        "Observing an effect or a next state that is not a plain value raises a TypeError or ValueError, and nothing "
+        "is learned of it.",
     )
     ORDER = (
         "the order of observations does not matter",
@@ -138,8 +138,9 @@ class ModelReport(ContractReport):
     It is true, reads as a table (`print(report)`), and is a mapping with the keys `observations`, `actions`,
     `accepted`, `refused` and `answered` (how many of the observed calls get a verdict), and where calls were held out
     `held_out`, `precision` (of the predicted refusals, how many were refused), `recall` (of the refused calls that got
-    a verdict, how many were predicted), `abstention` (how many got none), `false_accepts` and `false_refusals`, and where
-    next states are given `next_states` (how many were predicted) and `wrong_next_states`. A share of nothing is None.
+    a verdict, how many were predicted), `abstention` (how many got none), `false_accepts` and `false_refusals`, and
+    where next states are given `next_states` (how many were predicted) and `wrong_next_states`. A share of nothing is
+    None.
 
     Args:
         name: the name of the model's class.
