@@ -293,8 +293,8 @@ class Prediction(msgspec.Struct, frozen=True):
         support: how many cases the estimate rests on; -1 for a rate that was written down, not observed.
         reason: why, in words.
         hard: a rule stands behind a refusal that no risk policy trades.
-        effects: what it is predicted to change, as the environment reports it; where only next states were observed, as a
-            list of edits of the state; None when that is not predicted.
+        effects: what it is predicted to change, as the environment reports it; where only next states were observed,
+            as a list of edits of the state; None when that is not predicted.
         action: the name of the action.
         next_state: the state it is predicted to lead to; None when the effects do not determine it.
         confidence: in [0, 1]: the share of accepted cases like this one that had these effects.

@@ -222,15 +222,12 @@ class Programs:
         return sorted(found, key=lambda rule: rule.when)
 
     def _rule(self, action: str, when: str, space: Space, keys: Iterable[Any]) -> EffectRule:
-        seen: dict[str, int] | None = {}
+        seen: dict[bytes, int] | None = {}
         for key in keys:
-            counts = self.counts[key]
-            if counts is None:
-                seen = None
-                break
-            for words, times in counts.items():
-                seen[words.decode()] = seen.get(words.decode(), 0) + times  # type: ignore[index]
-        listed = sorted((seen or {}).items(), key=lambda item: (-item[1], item[0]))
+            seen = _summed(seen, self.counts[key])
+        listed = sorted(
+            ((words.decode(), times) for words, times in (seen or {}).items()), key=lambda item: (-item[1], item[0])
+        )
         edits, settled = (None, False) if space.failed else space.program()
         return EffectRule(action, when, edits, space.times, settled, tuple(listed))
 

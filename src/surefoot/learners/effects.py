@@ -26,7 +26,7 @@ calls of each case, all programs that explain what was seen, and predicts what a
   where one program explains them, or those with one value of the condition that has the fewest values. That is right
   once calls have been seen in which the candidates differ; before, what never changed so far is taken to stay.
 
-Source: version spaces, Mitchell 1982; for programs by demonstration, Lau, Wolfman, Domingos and Weld 2003, sec. 2.
+Source: version spaces, Mitchell 1982; for programs by demonstration, Lau, Wolfman, Domingos and Weld 2003.
 """
 
 from __future__ import annotations

@@ -358,7 +358,7 @@ def _run(
         answer, changes = model.foretell(_Peeked(reader, ()), call.name, call.args)
     except BrokenPredicate as error:
         if isinstance(error.__cause__, CannotExport):
-            raise CannotExport(f"{told}: {error.__cause__}") from error
+            raise CannotExport(f"{told}: {error.__cause__}") from None
         raise
     if answer.verdict != "accept":
         return None
