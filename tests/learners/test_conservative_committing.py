@@ -62,6 +62,16 @@ def test_items_of_others_are_left_alone() -> None:
     assert store.get(mine).status == "active"
 
 
+def test_a_store_keeps_the_observations_too() -> None:
+    store = KnowledgeStore()
+    model = taught(store=store)
+    model.commit(store)
+    again = ConservativeActionModel.replay(store, WORDS)
+    assert again.fingerprint() == model.fingerprint()
+    assert [str(rule) for rule in again.effects("enter")] == ["add 1 to n (3 calls)"]
+    assert store.verify()
+
+
 def test_a_reopened_store_has_what_was_committed() -> None:
     journal = open_journal()
     written = taught().commit(KnowledgeStore(journal=journal))

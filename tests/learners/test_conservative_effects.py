@@ -258,6 +258,17 @@ def test_reported_effects_may_hold_arguments() -> None:
     assert model.predict({}, "go", {"0": "kiln"}).effects is None
 
 
+def test_an_effect_that_may_have_come_from_an_argument_is_not_taken_for_granted() -> None:
+    for caution, expected in (("balanced", None), ("safe", None), ("seed", {"place": "wood"})):
+        model = ConservativeActionModel(ALIKE, caution=caution)
+        model.observe({}, "go", {"0": "wood", "fast": True}, True, {"place": "wood"})
+        assert model.predict({}, "go", {"0": "hill", "fast": True}).effects == expected
+        assert model.predict({}, "go", {"0": "wood", "fast": False}).effects == {"place": "wood"}
+        model.observe({}, "go", {"0": "hill"}, True, {"place": "wood"})
+        found = model.predict({}, "go", {"0": "kiln"})
+        assert (found.effects, found.confidence) == ({"place": "wood"}, 1.0)  # it was always the wood
+
+
 def test_a_reported_effect_goes_before_the_edits() -> None:
     model = ConservativeActionModel(ALIKE)
     for n in range(3):

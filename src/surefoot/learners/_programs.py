@@ -22,7 +22,21 @@ FEW = 8
 """Conditions with more different values than this are not tried as what an effect depends on."""
 LISTED = 32
 """The most different effects that are counted for one case."""
+REMEMBERED = 4096
+"""How many reports are remembered, to tell their repetition; it saves time and changes nothing."""
 _SCALARS = frozenset({str, int, bool, type(None)})
+
+
+class Report(NamedTuple):
+    """An effect as the environment reported it, and the arguments that it may hold."""
+
+    effect: bytes
+    args: Mapping[str, Any]
+    digest: Any
+
+    def move(self) -> Move:
+        """Return it as a move that makes the effect from nothing."""
+        return Move(None, self.args, values.decode(self.effect), ABSENT)
 
 
 class Told(NamedTuple):
@@ -30,13 +44,11 @@ class Told(NamedTuple):
 
     Attributes:
         state: the state after an accepted call, as a move from the one before; None when it was not told.
-        report: the effect that the environment reported, as a move from nothing; None when it reported none.
-        digest: the report and its arguments, for telling a repetition.
+        report: the effect that the environment reported; None when it reported none.
     """
 
     state: Move | None
-    report: Move | None
-    digest: Any
+    report: Report | None
 
 
 def told(state: Any, args: Mapping[str, Any], accepted: bool, effect: bytes | None, next_state: Any) -> Told | None:
@@ -60,12 +72,14 @@ def told(state: Any, args: Mapping[str, Any], accepted: bool, effect: bytes | No
             raise BadArgument("next_state differs from state though the call was refused: a refusal changes nothing")
     if not accepted:
         return None
-    report = digest = None
-    if effect is not None:
-        scalars = _scalars(args)
-        report = Move(None, scalars, values.decode(effect), ABSENT)
-        digest = effect, tuple(sorted((name, exact(value)) for name, value in scalars.items()))
-    return Told(move, report, digest)
+    if effect is None:
+        return Told(move, None)
+    scalars = _scalars(args)
+    kinds = tuple(map(type, scalars.values()))
+    digest = (effect, tuple(scalars.items()), kinds)
+    if float in kinds:  # 0.0 and -0.0 are equal
+        digest = (effect, tuple((name, exact(value)) for name, value in scalars.items()), kinds)
+    return Told(move, Report(effect, scalars, digest))
 
 
 def _scalars(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,35 +108,47 @@ class Programs:
         self.cases: dict[Any, Space] = {}
         self.features: dict[Any, tuple[Any, ...]] = {}
         self.counts: dict[Any, dict[bytes, int] | None] = {}
-        self._last: dict[Any, tuple[Any, bytes]] = {}
+        self._known: dict[Any, bytes] = {}  # (case, report) that was taken in: what it changed
         self._groups: dict[int, dict[Any, Space]] | None = None
 
-    def add(self, key: Any, features: tuple[Any, ...], move: Move, digest: Any = None) -> None:
-        """Take in an accepted call."""
-        space = self.cases.get(key)
-        if space is None:
-            space = self.cases[key] = Space()
+    def add(self, key: Any, features: tuple[Any, ...], move: Move) -> bytes:
+        """Take in an accepted call; return in words what it changed."""
+        if key not in self.cases:
+            self.cases[key] = Space()
             self.features[key] = features
             self.counts[key] = {}
-        spaces = [self.whole, space]
+        spaces = [self.whole, self.cases[key]]
         if self._groups is not None:
             spaces += self._grouped(features)
-        last, words = self._last.get(key, (None, b""))
-        if digest is not None and last == digest:
-            for known in spaces:
-                known.times += 1
-        else:
-            words = move.described()
-            self._last[key] = digest, words
-            for known in spaces:
-                known.add(move)
+        for known in spaces:
+            known.add(move)
+        words = move.described()
+        self._count(key, words)
+        if self.whole.failed and self._groups is None:
+            self._group()
+        return words
+
+    def add_report(self, key: Any, features: tuple[Any, ...], report: Report) -> None:
+        """Take in an accepted call that told its effect; a repetition of one only counts."""
+        words = self._known.get((key, report.digest))
+        if words is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[key, report.digest] = self.add(key, features, report.move())
+            return
+        self.whole.times += 1
+        self.cases[key].times += 1
+        if self._groups:
+            for space in self._grouped(features):
+                space.times += 1
+        self._count(key, words)
+
+    def _count(self, key: Any, words: bytes) -> None:
         counts = self.counts[key]
         if counts is not None:
             counts[words] = counts.get(words, 0) + 1
             if len(counts) > LISTED:
                 self.counts[key] = None
-        if self.whole.failed and self._groups is None:
-            self._group()
 
     def _grouped(self, features: tuple[Any, ...]) -> list[Space]:
         """Return the spaces of the conditions' values in a case; drop conditions that decide nothing."""
@@ -156,6 +182,10 @@ class Programs:
         fewest = min(map(len, groups.values()), default=0)
         return sorted(at for at, group in groups.items() if len(group) == fewest)
 
+    def of_case(self, key: Any) -> Space:
+        """Return the programs of all calls, or where none explains these, of those like one case."""
+        return self.cases.get(key, self.whole) if self.whole.failed else self.whole
+
     def outcome(
         self, key: Any, features: tuple[Any, ...], before: Any, args: Mapping[str, Any], base: Any, careful: bool
     ) -> Any:
@@ -187,7 +217,7 @@ class Programs:
             self.cases.setdefault(key, Space()).merge(space)
             self.features.setdefault(key, other.features[key])
             self.counts[key] = _summed(self.counts.get(key, {}), other.counts[key])
-        self._last = {}
+        self._known = {}
         self._groups = None
         if self.whole.failed:
             self._group()
@@ -197,7 +227,7 @@ class Programs:
         self.cases = {key: space for key, space in self.cases.items() if key in keys}
         self.features = {key: features for key, features in self.features.items() if key in keys}
         self.counts = {key: counts for key, counts in self.counts.items() if key in keys}
-        self._last, self._groups, self.whole = {}, None, Space()
+        self._known, self._groups, self.whole = {}, None, Space()
         for space in self.cases.values():
             self.whole.merge(space)
         if self.whole.failed:
@@ -259,7 +289,7 @@ class Foresight:
         if told.state is not None:
             self.states.setdefault(action, Programs()).add(key, features, told.state)
         if told.report is not None:
-            self.reports.setdefault(action, Programs()).add(key, features, told.report, told.digest)
+            self.reports.setdefault(action, Programs()).add_report(key, features, told.report)
 
     def foresee(
         self,
@@ -269,9 +299,12 @@ class Foresight:
         features: tuple[Any, ...],
         state: Any,
         args: Mapping[str, Any],
-        careful: bool,
+        caution: str,
     ) -> Prediction:
         """Return a prediction that says what the call will change, as far as that is determined.
+
+        An effect that was always the same is the seed's rule; with another caution it is not taken for granted where it
+        may as well have come from the arguments.
 
         Raises:
             ValueRejected: next states were told of this action, and the state or an argument is not plain.
@@ -279,8 +312,9 @@ class Foresight:
         if answer.verdict != "accept" or answer.action is None:
             return answer
         more: dict[str, Any] = {}
+        careful = caution == "safe"
         states, reports = self.states.get(answer.action), self.reports.get(answer.action)
-        if reports is not None and answer.effects is None:
+        if reports is not None and (answer.effects is None or (caution != "seed" and reports.of_case(key).reads())):
             case = evidence.cases.get(key)
             all_told = reports.whole.times == evidence.accepted
             here = reports.cases.get(key)
@@ -291,7 +325,7 @@ class Foresight:
                     )
                     more["confidence"] = 1.0
                 except Undetermined:
-                    pass  # then they are not predicted
+                    more |= {"effects": None, "confidence": 0.0}
         if states is not None:
             try:
                 before = plain(state)

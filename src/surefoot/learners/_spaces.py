@@ -173,7 +173,7 @@ class Taken:
 class Space:
     """The programs that explain all calls of some kind; see the module."""
 
-    __slots__ = ("_choices", "demands", "failed", "fits", "held", "labels", "times")
+    __slots__ = ("_choices", "_reads", "demands", "failed", "fits", "held", "labels", "times")
 
     def __init__(self) -> None:
         """Start with no calls: any program explains that."""
@@ -184,6 +184,7 @@ class Space:
         self.labels: dict[Source, int] = {}
         self.demands: set[frozenset[Place]] = set()
         self._choices: dict[Place, list[Choice]] | None = None
+        self._reads: bool | None = None
 
     def add(self, move: Move) -> None:
         """Keep the programs that explain one more call. Cost: linear in what is left, at first in the state."""
@@ -226,7 +227,7 @@ class Space:
             for name in ("times", "failed"):
                 setattr(self, name, getattr(other, name))
             self.fits, self.held, self.labels = dict(other.fits), dict(other.held), dict(other.labels)
-            self.demands, self._choices = set(other.demands), None
+            self.demands, self._choices, self._reads = set(other.demands), None, None
             return
         self.times += other.times
         if self.failed or other.failed:
@@ -272,7 +273,7 @@ class Space:
             self.fail()
             return
         self.demands = {demand for demand in left if not any(other < demand for other in left)}
-        self._choices = None
+        self._choices, self._reads = None, None
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -295,6 +296,16 @@ class Space:
                 ]
             self._choices = found
         return self._choices
+
+    def reads(self) -> bool:
+        """Say whether an edit that explains a change may take its place or its value from the call."""
+        if self._reads is None:
+            self._reads = any(
+                isinstance(choice.value, Taken) or any(isinstance(step, Arg) for step in choice.place)
+                for place in {place for demand in self.demands for place in demand}
+                for choice in self.choices()[place]
+            )
+        return self._reads
 
     def program(self) -> tuple[tuple[Edit, ...], bool]:
         """Return the plainest of the smallest programs, and whether it is the only one."""

@@ -108,6 +108,8 @@ class ConservativeActionModel(Answering):
     is taken as a change: older evidence to the contrary is dropped, and `changes` says so. Up to such a change the
     observations may come in any order.
 
+    Effects: what `surefoot.learners.effects` promises of predicted next states.
+
     Source: minimal refusal signatures over allowed values; safe action models, Stern and Juba 2017, sec. 3, for pairs
         of labels instead of literals; Hoeffding 1963, theorem 2.
 
@@ -182,8 +184,7 @@ class ConservativeActionModel(Answering):
             key = None if evidence is None else evidence.key_of(features)
             answer = self._judge(action, evidence, features, key)
             if self._foresight and evidence is not None:
-                careful = self.caution == "safe"
-                return self._foresight.foresee(answer, evidence, key, features, state, given, careful)
+                return self._foresight.foresee(answer, evidence, key, features, state, given, self.caution)
             return answer
 
     def _judge(self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], key: Any) -> Prediction:
@@ -505,8 +506,7 @@ class ConservativeActionModel(Answering):
         key = evidence.key_of(features)
         before = self._judge(action, evidence, features, key)
         if self._foresight:
-            careful = self.caution == "safe"
-            before = self._foresight.foresee(before, evidence, key, features, state, args, careful)
+            before = self._foresight.foresee(before, evidence, key, features, state, args, self.caution)
         if more is not None:
             self._foresight.add(action, key, features, more)
         case = evidence.observe(key, features, accepted, effect, seq, self.observations)
@@ -729,8 +729,8 @@ class ConservativeActionModel(Answering):
         """Return what was learned about one action as plain data, None when it was never observed.
 
         Returns:
-            {"action", "accepted", "refused", "cases", "flaked", "allowed", "ranges", "relations", "signatures",
-            "unexplained", "effects"}.
+            {"action", "accepted", "refused", "transitions", "cases", "flaked", "allowed", "ranges", "relations",
+            "signatures", "unexplained", "effects"}.
 
         Example:
             >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
@@ -750,6 +750,7 @@ class ConservativeActionModel(Answering):
                 "action": action,
                 "accepted": evidence.accepted,
                 "refused": evidence.refused,
+                "transitions": evidence.accepted + evidence.refused,
                 "cases": len(evidence.cases),
                 "flaked": evidence.flaked,
                 "allowed": {name: sorted(found, key=values.order) for name, found in allowed.items()},
