@@ -1,0 +1,133 @@
+"""Observations in a journal: written down with all that another vocabulary would need, and read again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from surefoot import values
+from surefoot.errors import BadArgument
+from surefoot.learners._programs import Told, told
+from surefoot.learners.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from surefoot.journal import Journal
+    from surefoot.protocols import Prediction
+
+__all__ = ["VocabularyChanged"]
+
+
+class VocabularyChanged(BadArgument):
+    """Recorded observations were read with another vocabulary; the message says what differs.
+
+    Example:
+        >>> issubclass(VocabularyChanged, ValueError)
+        True
+    """
+
+
+class Recalling:
+    """What a model does with the journal of its observations; a part of `ConservativeActionModel`."""
+
+    caution: str
+    severity: float | dict[str, float]
+    _journal: Journal | None
+    _stream: str
+
+    if TYPE_CHECKING:
+
+        def __init__(self, vocabulary: Vocabulary, **options: Any) -> None: ...
+
+        def _learn(
+            self,
+            action: str,
+            features: tuple[Any, ...],
+            accepted: bool,
+            effect: bytes | None,
+            seq: int | None,
+            state: Any,
+            args: Mapping[str, Any],
+            more: Told | None,
+        ) -> Prediction: ...
+
+        def _fingerprint_of_vocabulary(self) -> str: ...
+
+    def _record(
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any,
+        reason: str | None,
+        next_state: Any,
+    ) -> int:
+        """Write an observation down, with all that another vocabulary would need."""
+        assert self._journal is not None  # asked for only then
+        data: dict[str, Any] = {"action": action, "args": dict(args), "accepted": accepted, "state": state}
+        if effect is not None:
+            data["effect"] = effect
+        if reason is not None:
+            data["reason"] = reason
+        if next_state is not None:
+            data["next_state"] = next_state
+        data["vocabulary"] = self._fingerprint_of_vocabulary()
+        return self._journal.append("observe", data, stream=self._stream).seq
+
+    @classmethod
+    def replay(cls, store: Any, vocabulary: Vocabulary, *, stream: str = "actions", **options: Any) -> Self:
+        """Return the model of the observations recorded in a journal (or a store that has one).
+
+        Raises:
+            VocabularyChanged: they were read with another vocabulary; `relearn` reads them again.
+
+        Example:
+            >>> from surefoot import ConservativeActionModel, Vocabulary, open_journal
+            >>> journal = open_journal()
+            >>> vocabulary = Vocabulary({"open": lambda state, args: state["open"]})
+            >>> model = ConservativeActionModel(vocabulary, journal=journal)
+            >>> _ = model.observe({"open": True}, "enter", {}, True)
+            >>> ConservativeActionModel.replay(journal, vocabulary).fingerprint() == model.fingerprint()
+            True
+        """
+        journal = getattr(store, "journal", store)
+        wanted = vocabulary.fingerprint()
+        for entry in journal.entries(kind="observe", stream=stream):
+            recorded = entry.data["vocabulary"]
+            if recorded != wanted:
+                raise VocabularyChanged(
+                    f"entry {entry.seq} was observed with the vocabulary {recorded[:12]}, this one is {wanted[:12]}: "
+                    "a predicate, its closure, `hard` or `only` has changed (or the Python version); "
+                    "relearn(vocabulary) reads the recorded states again"
+                )
+        return cls._read(journal, vocabulary, stream, options)
+
+    def relearn(self, vocabulary: Vocabulary) -> Self:
+        """Return a model of the same recorded observations, read with another vocabulary.
+
+        Raises:
+            BadArgument: the observations were not recorded (the model has no journal).
+
+        Example:
+            >>> from surefoot import ConservativeActionModel, Vocabulary, open_journal
+            >>> model = ConservativeActionModel(Vocabulary({"open": lambda s, args: s["open"]}), journal=open_journal())
+            >>> _ = model.observe({"open": True, "dark": True}, "enter", {}, False)
+            >>> model.relearn(Vocabulary({"dark": lambda s, args: s["dark"]})).summary("enter")["refused"]
+            1
+        """
+        if self._journal is None:
+            raise BadArgument("relearn needs recorded observations: make the model with journal=open_journal(...)")
+        options = {"severity": self.severity, "caution": self.caution}
+        return self._read(self._journal, vocabulary, self._stream, options)
+
+    @classmethod
+    def _read(cls, journal: Journal, vocabulary: Vocabulary, stream: str, options: dict[str, Any]) -> Self:
+        model = cls(vocabulary, stream=stream, journal=journal, **options)
+        for entry in journal.entries(kind="observe", stream=stream):
+            data = entry.data
+            state, action, args, accepted = (data[name] for name in ("state", "action", "args", "accepted"))
+            features = vocabulary.features(state, action, args)
+            effect = values.encode(data["effect"]) if "effect" in data else None
+            more = told(state, args, accepted, effect, data.get("next_state"))
+            model._learn(action, features, accepted, effect, entry.seq, state, args, more)
+        return model
