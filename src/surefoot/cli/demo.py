@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -52,10 +51,9 @@ Takes about half a minute. Exit codes: 0 all held; 1 a walk was not the shortest
 @json_option
 def command(out: str, tasks: int, seed: int, as_json: bool) -> int:
     """Run the demo."""
-    with ExitStack() as stack:
-        subjects = [("files", files_subject(sysconfig.get_path("stdlib")))]
-        subjects += [("commands", subject) for subject in commands_subject(stack)]
-        report = run_demo(subjects, Path(out), tasks=tasks, seed=seed, tell=_nothing if as_json else say)
+    subjects = [("files", files_subject(sysconfig.get_path("stdlib")))]
+    subjects += [("commands", subject) for subject in commands_subject()]
+    report = run_demo(subjects, Path(out), tasks=tasks, seed=seed, tell=_nothing if as_json else say)
     if as_json:
         say_json({"command": "demo", **report})
     return Exit.FINE if report["ok"] else Exit.NO
@@ -78,16 +76,11 @@ def files_subject(root: str) -> Subject:
     return Subject(name, lambda: Without(Files(root), LEFT_OUT), lambda: fewest_in_files(root, LEFT_OUT))
 
 
-def commands_subject(stack: ExitStack) -> Iterator[Subject]:
+def commands_subject() -> Iterator[Subject]:
     """Yield the commands of git as a world to be tried; of pip where there is no git; nothing where there is neither.
 
-    Args:
-        stack: takes what is to be cleaned up: git shows the help of `git remote add` only inside a repository, so an
-            empty one is made in a temporary folder.
-
     Example:
-        >>> with ExitStack() as stack:
-        ...     [subject.name.split()[:3] for subject in commands_subject(stack)]
+        >>> [subject.name.split()[:3] for subject in commands_subject()]
         [['the', 'commands', 'of']]
     """
     from surefoot.cli.trial import Subject, fewest_in_commands
@@ -95,13 +88,10 @@ def commands_subject(stack: ExitStack) -> Iterator[Subject]:
 
     make: Callable[[], Commands]
     if shutil.which("git"):
-        repository = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "empty.git")
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        subprocess.run(["git", "init", "--quiet", "--bare", repository], env=clean, check=True, capture_output=True)
-        name = "the commands of git (their help, inside an empty repository)"
+        name = "the commands of git (their help)"
 
         def make() -> Commands:
-            return Commands("git", env={"GIT_DIR": repository})
+            return Commands("git")
     elif subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0:
         name = "the commands of pip (their help)"
 

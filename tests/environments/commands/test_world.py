@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -433,7 +434,7 @@ def test_git_whole(foreign: Callable[[], bool]) -> None:
     assert "fault" not in verdicts.values()
     accepted = {state for state, verdict in verdicts.items() if verdict == "accepted"}
     assert {("git", name) for name in ("add", "commit", "push", "remote", "filter-branch", "rev-parse")} <= accepted
-    assert ("git", "bundle", "create") in verdicts
+    assert {("git", "bundle", "create"), ("git", "remote", "add"), ("git", "stash", "clear")} <= accepted
     assert len(accepted) > 100
     words = {state[1] for state in verdicts}
     assert not words & {"surefoot-foreign", "glossary", "attributes", "format-pack"}
@@ -441,6 +442,96 @@ def test_git_whole(foreign: Callable[[], bool]) -> None:
     facts = world.describe(("git", "remote"))
     assert facts["summary"] == "Manage set of tracked repositories"
     assert facts["usage"].startswith("git remote")
+
+
+def repository(folder: Path, git: str) -> dict[str, str]:
+    """Make a repository in the midst of work: stashed, bisecting, with a remote and notes; return its variables."""
+    (folder / "home").mkdir()
+    names = {
+        "GIT_AUTHOR_NAME": "Kim",
+        "GIT_AUTHOR_EMAIL": "k@x",
+        "GIT_COMMITTER_NAME": "Kim",
+        "GIT_COMMITTER_EMAIL": "k@x",
+    }
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "GIT_CONFIG_NOSYSTEM": "1", **names}
+    work = folder / "work"
+    work.mkdir()
+
+    def run(*words: str) -> None:
+        subprocess.run([git, *words], cwd=work, env=env, check=True, capture_output=True)
+
+    run("init", "--quiet")
+    for n in range(5):
+        (work / "file").write_text(f"{n}\n")
+        run("add", "file")
+        run("commit", "--quiet", "-m", f"commit {n}")
+    run("remote", "add", "origin", str(folder / "elsewhere"))
+    run("notes", "add", "-m", "a note")
+    (work / "file").write_text("stashed\n")
+    run("stash", "push", "--quiet")
+    run("bisect", "start", "HEAD", "HEAD~4")
+    (work / "new").write_text("not added\n")
+    return {"GIT_DIR": str(work / ".git"), "GIT_WORK_TREE": str(work), "GIT_INDEX_FILE": str(work / ".git" / "index")}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_git_in_the_midst_of_work_is_left_as_it_is(tmp_path: Path) -> None:
+    git = installed("git")
+    env = repository(tmp_path, git)
+    before = contents(tmp_path)
+    assert any("BISECT_LOG" in name for name in before)
+    assert any(name.endswith("refs/stash") for name in before)
+    logging, log = tmp_path / "git", tmp_path / "log"
+    logging.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\nexec "{git}" "$@"\n')
+    logging.chmod(0o755)
+    world = Commands(str(logging), env=env, cache=False)
+    verdicts = everything(world)
+    calls = log.read_text().splitlines()
+    assert all(call == "help -a" or re.fullmatch(r"[\w.-]+ -h", call) for call in calls), calls
+    log.unlink()
+    logging.unlink()
+    for words in (("bisect", "reset"), ("bisect", "run"), ("stash", "clear"), ("remote", "add"), ("worktree", "add")):
+        assert verdicts["git", *words] == "accepted", words
+    assert contents(tmp_path) == before
+
+
+def test_a_verb_of_a_usage_line_is_never_asked(tmp_path: Path) -> None:
+    program, log = tmp_path / "vcs", tmp_path / "log"
+    program.write_text(
+        dedent(f"""
+        #!/bin/sh
+        echo "$*" >> {log}
+        case "$*" in
+        "-h") printf 'Commands:\\n  stash   Put away\\n' ;;
+        "stash -h") printf 'usage: vcs stash list [<options>]\\n   or: vcs stash (clear|drop)\\n'; exit 129 ;;
+        *) echo "cleared: $*" ;;
+        esac
+        """).lstrip()
+    )
+    program.chmod(0o755)
+    style = HelpStyle(root=("-h",), page=("*", "-h"), accepted=frozenset({0, 129}), verbs=True)
+    world = Commands(str(program), help=style, allow=["stash drop"])
+    verbs = [("vcs", "stash", verb) for verb in ("list", "clear", "drop")]
+    assert world.actions(world.reset()) == ["stash"]
+    assert [world.step(word).state for word in ("stash", "list", "..", "clear", "..", "drop")][1::2] == verbs
+    assert (world.actions(verbs[0]), world.actions(verbs[2])) == ([".."], [RUN, ".."])
+    assert world.step(RUN).accepted
+    assert world.describe(("vcs", "stash", "clear")) == {
+        "kind": "command",
+        "command": "vcs stash clear",
+        "usage": "vcs stash (clear|drop)",
+        "commands": 0,
+    }
+    assert log.read_text().splitlines() == ["-h", "stash -h", "stash drop"]
+    again = Commands(str(program), help=style, cache=False)
+    assert again.actions(("vcs", "stash", "list")) == [".."]
+    assert again.restore_state(("vcs", "stash")) == ("vcs", "stash")
+    assert again.step("list").state == ("vcs", "stash", "list")
+    assert again.step("clear").reason == "no such command"
+    assert set(log.read_text().splitlines()) == {"-h", "stash -h", "stash drop"}
 
 
 def test_git_is_asked_outside_of_every_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ What counts as a list of commands (a *name* starts and ends with a letter or a d
 2. The **sub-parsers of argparse**: `{add,remove} ...` or `COMMAND ...` at the end of the usage, with the entries two
    spaces deeper below it. A choice without the three dots, `{json,xml}`, is an argument and no command.
 3. **Verbs in usage lines**, for programs whose style says so (git): `usage: git remote [-v] show <name>`,
-   `git credential (fill|approve|reject)`.
+   `git credential (fill|approve|reject)`. That line is the help of the verb: many verbs do not know a help option of
+   their own and would run with it.
 
 Sections about commands that are somebody else's (external commands, aliases, plug-ins) are left out, because nothing
 is known about what asking *them* for help would do; so are git's guides, which are no commands.
@@ -54,6 +55,7 @@ class Listed:
     Args:
         name: the word to add to the command line.
         summary: the line that the program has for it, "" when there is none.
+        usage: for a verb, the usage line that names it, which is all the help there is of it; "" for a command.
 
     Example:
         >>> Listed("clone", "Copy a repository").name
@@ -62,6 +64,7 @@ class Listed:
 
     name: str
     summary: str = ""
+    usage: str = ""
 
 
 def commands_in(text: str, *, any_title: bool = False) -> tuple[Listed, ...]:
@@ -74,8 +77,9 @@ def commands_in(text: str, *, any_title: bool = False) -> tuple[Listed, ...]:
     Cost: linear in the text.
 
     Example:
-        >>> commands_in("Usage: lab [OPTIONS]\n\nCommands:\n  init     Start a notebook\n  run, r   Run it\n")
-        (Listed(name='init', summary='Start a notebook'), Listed(name='run', summary='Run it'))
+        >>> found = commands_in("Usage: lab [OPTIONS]\n\nCommands:\n  init     Start a notebook\n  run, r   Run it\n")
+        >>> [(command.name, command.summary) for command in found]
+        [('init', 'Start a notebook'), ('run', 'Run it')]
         >>> [c.name for c in commands_in("usage: db [-h] {dump,load} ...\n\noptions:\n  -h  show this help\n")]
         ['dump', 'load']
     """
@@ -88,20 +92,21 @@ def commands_in(text: str, *, any_title: bool = False) -> tuple[Listed, ...]:
 
 
 def verbs_in(text: str, words: Sequence[str]) -> tuple[Listed, ...]:
-    r"""Return the verbs that the usage lines of `words` name, each once.
+    r"""Return the verbs that the usage lines of `words` name, each once, with the first line that names it.
 
     Example:
         >>> text = "usage: git stash list [<options>]\n   or: git stash [-q] drop <stash>\n\n    -q  be quiet\n"
-        >>> [verb.name for verb in verbs_in(text, ("git", "stash"))]
-        ['list', 'drop']
+        >>> [(verb.name, verb.usage) for verb in verbs_in(text, ("git", "stash"))]
+        [('list', 'git stash list [<options>]'), ('drop', 'git stash [-q] drop <stash>')]
     """
     before = " ".join(words) + " "
-    found: dict[str, None] = {}
+    found: dict[str, Listed] = {}
     for usage in re.split(r"(?:^|\n)[ \t]*(?:usage|or):", text, flags=re.IGNORECASE)[1:]:
         line = " ".join(usage.split("\n\n")[0].split())
         if line.startswith(before):
-            found |= dict.fromkeys(_verbs(line.removeprefix(before)))
-    return tuple(map(Listed, found))
+            for verb in _verbs(line.removeprefix(before)):
+                found.setdefault(verb, Listed(verb, usage=line))
+    return tuple(found.values())
 
 
 def usage_of(text: str) -> str:

@@ -29,7 +29,8 @@ class HelpStyle:
         accepted: the exit codes of a help page.
         faults: the exit codes of a breakdown. A negative code (killed by a signal) is one always. All other codes are
             refusals.
-        verbs: whether usage lines name further commands (`usage: git remote add <name>`).
+        verbs: whether usage lines name further commands (`usage: git remote add <name>`). These are never asked for
+            themselves, as many would run: the usage line is the help of such a command.
         any_title: whether every titled section of the root's answer lists commands.
         env: variables that this kind of program needs to be asked in peace.
 

@@ -2,8 +2,10 @@
 
 A state is a tuple of the words of a command: `("git",)` is the root, `("git", "remote")` one below it. The actions are
 the names that the help of the state lists, and `".."` below the root. Only what is listed is ever asked for, and only
-with the arguments of the program's `HelpStyle`, so `step("push")` runs `git push -h` and never `git push`. A program
-that does not know its own help option may do anything with it: walk programs that you would ask for help yourself.
+with the arguments of the program's `HelpStyle`, so `step("push")` runs `git push -h` and never `git push`. A verb that
+only a usage line names (`git bisect reset`) is never asked for: that line is its help. To be asked, a name has to stand
+in a list of commands, as the tools print it that give each command its own help. A program that does not know its own
+help option may do anything with it: walk programs that you would ask for help yourself.
 
 Refusals: of the seven shapes this world reads three. The **exit code**, as two sets (`HelpStyle.accepted` and
 `.faults`; all others refuse, with the first line of the message as the reason and the code in `info`). The **silent
@@ -360,6 +362,8 @@ class Commands:
     def _page(self, state: State) -> _Page | _No | _Broke:
         """Return the help page of `state`, as remembered or asked for now."""
         known = self._pages.get(state)
+        if known is None and (usage := self._usage_above(state)):
+            known = self._pages[state] = _Page((), usage, "")
         if known is None:
             answer = self._ask(self.style.arguments(state[1:]))
             found = self._read(state, answer)
@@ -367,6 +371,12 @@ class Commands:
                 return found
             known = self._pages[state] = found
         return known
+
+    def _usage_above(self, state: State) -> str:
+        """Return the usage line of a verb, in the page above, by which it is known; "" for what is to be asked for."""
+        above = self._pages.get(state[:-1])
+        listed = above.listed if isinstance(above, _Page) else ()
+        return next((each.usage for each in listed if each.name == state[-1]), "")
 
     def _ask(self, arguments: tuple[str, ...]) -> Answer:
         """Run the program with `arguments`."""
