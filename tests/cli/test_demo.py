@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -113,7 +113,7 @@ def test_the_command_itself(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("surefoot.cli.demo.sysconfig.get_path", lambda name: str(tree))
-    monkeypatch.setattr("surefoot.cli.demo.commands_subject", lambda stack: iter(()))
+    monkeypatch.setattr("surefoot.cli.demo.commands_subject", lambda: iter(()))
     assert main(["demo", "--out", str(tmp_path / "out"), "--tasks", "2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["command"], report["ok"], len(report["worlds"])) == ("demo", True, 1)
@@ -126,13 +126,12 @@ def test_the_command_itself(
 def test_git_where_there_is_one() -> None:
     if shutil.which("git") is None:
         pytest.skip("there is no git on this machine")
-    with ExitStack() as stack:
-        (subject,) = commands_subject(stack)
-        assert subject.name.startswith("the commands of git")
-        world = subject.make()
-        assert "remote" in world.actions(world.reset())
-        world.step("remote")
-        assert world.step("add").accepted, "its help is shown only inside a repository"
+    (subject,) = commands_subject()
+    assert subject.name.startswith("the commands of git")
+    world = subject.make()
+    assert "remote" in world.actions(world.reset())
+    world.step("remote")
+    assert world.step("add").accepted, "it needs no repository"
 
 
 def hide_git(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,13 +139,13 @@ def hide_git(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, **more: None if name == "git" else real(name, **more))
 
 
+@pytest.mark.skipif(find_spec("pip") is None, reason="needs pip in this environment: python -m ensurepip")
 def test_pip_where_there_is_no_git(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_git(monkeypatch)
-    with ExitStack() as stack:
-        (subject,) = commands_subject(stack)
-        assert subject.name == "the commands of pip (their help)"
-        world = subject.make()
-        assert "install" in world.actions(world.reset())
+    (subject,) = commands_subject()
+    assert subject.name == "the commands of pip (their help)"
+    world = subject.make()
+    assert "install" in world.actions(world.reset())
 
 
 def test_neither_git_nor_pip(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +153,7 @@ def test_neither_git_nor_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip = shutil.which("false")
     assert without_pip is not None
     monkeypatch.setattr(sys, "executable", without_pip)
-    with ExitStack() as stack:
-        assert list(commands_subject(stack)) == []
+    assert list(commands_subject()) == []
 
 
 def test_names_left_out_are_those_of_the_docs() -> None:

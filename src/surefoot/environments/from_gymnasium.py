@@ -164,7 +164,8 @@ class FromGymnasium:
             ValueRejected: `state` is no plain value.
 
         Example:
-            >>> taxi = FromGymnasium("Taxi-v4", names=["south", "north", "east", "west", "pick up", "drop"])
+            >>> name = "Taxi-v4" if "Taxi-v4" in gymnasium.registry else "Taxi-v3"  # v4 came with Gymnasium 1.3
+            >>> taxi = FromGymnasium(name, names=["south", "north", "east", "west", "pick up", "drop"])
             >>> taxi.actions(taxi.reset(seed=0))
             ['south', 'north']
         """
@@ -186,7 +187,7 @@ class FromGymnasium:
             ValueRejected: `action` or the observation is no plain value.
 
         Example:
-            >>> taxi = FromGymnasium("Taxi-v4")
+            >>> taxi = FromGymnasium("Taxi-v4" if "Taxi-v4" in gymnasium.registry else "Taxi-v3")
             >>> here = taxi.reset(seed=0)
             >>> out = taxi.step(5)
             >>> out.verdict, out.reason, out.state == here, out.info
