@@ -150,6 +150,7 @@ def test_another_key_that_signs_something_else_needs_a_signature_itself() -> Non
         {**sign(Head(1, "0" * 64), KEY).to_dict(), "note": "more"},
         {**sign(Head(1, "0" * 64), KEY).to_dict(), "signature": 1},
     ],
+    ids=["nothing", "wrong texts", "a number for a head", "more than a seal", "a number for a signature"],
 )
 def test_what_stands_as_a_seal_and_is_none_is_told(data: dict[str, Any]) -> None:
     journal = journal_of("a")
@@ -279,6 +280,7 @@ def test_a_seal_is_a_value() -> None:
         (Head(0, GENESIS), "a" * 64, "b" * 127),
         (Head(0, GENESIS), None, "b" * 128),
     ],
+    ids=["head", "short key", "capitals in the key", "short signature", "no key"],
 )
 def test_what_is_no_seal_is_refused(head: Any, key: Any, signature: Any) -> None:
     with pytest.raises(BadSeal, match=r"Seal\.(head|key|signature) must be"):
@@ -310,6 +312,16 @@ def test_public_keys_come_in_every_usual_form() -> None:
         (5, "got int"),
         (public_pem_of(X25519PrivateKey.generate()), "seals are made with Ed25519, this is X25519PublicKey"),
     ],
+    ids=[
+        "a private key",
+        "a private PEM",
+        "rubbish",
+        "64 letters",
+        "a password",
+        "32 letters",
+        "a number",
+        "an exchange key",
+    ],
 )
 def test_what_is_no_public_key_is_refused(key: Any, problem: str) -> None:
     with pytest.raises(BadSeal, match=problem):
@@ -326,6 +338,7 @@ def test_what_is_no_public_key_is_refused(key: Any, problem: str) -> None:
         (pem_of(private_object(), b"secret"), "locked with a password"),
         (pem_of(X25519PrivateKey.generate()), "seals are made with Ed25519, this is X25519PrivateKey"),
     ],
+    ids=["rubbish", "32 letters", "a public key", "None", "locked", "an exchange key"],
 )
 def test_what_is_no_private_key_is_refused_and_changes_nothing(key: Any, problem: str) -> None:
     journal = journal_of("a")
