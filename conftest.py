@@ -44,11 +44,20 @@ def owes_every_branch(path: Path) -> bool:
     return not OWED.isdisjoint(part.removeprefix("test_") for part in parts)
 
 
+def is_traced(item: pytest.Item) -> bool:
+    """Say whether what a test reaches counts: it is of what owes every branch, and neither draws its cases nor is huge.
+
+    What only a random history reaches is not reached each time: it is owed a case of its own.
+    """
+    drawn = isinstance(item, pytest.Function) and getattr(item.obj, "is_hypothesis_test", False)
+    return owes_every_branch(item.path) and not drawn and item.get_closest_marker("untraced") is None
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure coverage only in the tests of what owes it: tracing doubles what a test takes."""
+    """Measure coverage only where it counts: tracing doubles what a test takes."""
     tracer = sys.gettrace()
-    if tracer is None or owes_every_branch(item.path):
+    if tracer is None or is_traced(item):
         return (yield)
     sys.settrace(None)
     try:

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ OPTIONAL = {"cryptography", "networkx", "hypothesis", "pytest"}
 """What only an extra installs."""
 
 
+@cache
 def tree_of(module: str) -> ast.Module:
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
@@ -79,8 +81,9 @@ def passed_on(module: str) -> dict[str, str]:
     }
 
 
-def imports(module: str) -> Iterator[tuple[str, int, bool]]:
-    """Yield (package imported, line, whether it happens when the module is loaded)."""
+@cache
+def imports(module: str) -> tuple[tuple[str, int, bool], ...]:
+    """Return (package imported, line, whether it happens when the module is loaded) for each import."""
 
     def walk(node: ast.AST, at_load: bool) -> Iterator[tuple[str, int, bool]]:
         for child in ast.iter_child_nodes(node):
@@ -95,7 +98,7 @@ def imports(module: str) -> Iterator[tuple[str, int, bool]]:
                 function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 yield from walk(child, at_load and not function)
 
-    yield from walk(tree_of(module), True)
+    return tuple(walk(tree_of(module), True))
 
 
 def files_of_the_repo() -> Iterator[Path]:
@@ -123,8 +126,6 @@ def test_every_module_says_what_is_public(module: str) -> None:
 def test_every_public_name_has_a_docstring_with_an_example(module: str) -> None:
     assert ast.get_docstring(tree_of(module)), f"{module} has no docstring: one sentence that says what it is for"
     if "._" in module:  # what a private module shows to its neighbours is not public
-        return
-    if "._" in module:  # a private module: nobody outside its package needs an example of it
         return
     told, elsewhere = dict(docstrings(tree_of(module).body)), passed_on(module)
     without = []

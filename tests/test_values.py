@@ -488,6 +488,7 @@ def test_an_encoding_with_one_byte_changed_is_another_value_or_refused(value: An
 # -- depth and size --
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("kind", ["tuple", "list", "dict", "mixed"])
 def test_depth_is_no_limit(kind: str) -> None:
     depth = 100_000 if kind == "tuple" else 20_000
@@ -535,6 +536,7 @@ def test_the_place_is_short_however_deep() -> None:
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.untraced
 def test_names_in_any_script_cost_the_same_at_any_depth() -> None:
     value: Any = {}
     for _ in range(20_000):
@@ -546,6 +548,7 @@ def test_values_of_any_depth_have_an_order() -> None:
     assert values.order(nest(20_000, "mixed"))[1] == encode(nest(20_000, "mixed"))
 
 
+@pytest.mark.untraced
 def test_deep_values_with_all_kinds_of_leaves_read_back() -> None:
     leaves: tuple[Any, ...] = (
         1,
@@ -568,6 +571,7 @@ def test_deep_values_with_all_kinds_of_leaves_read_back() -> None:
     assert encode(decode(encode(value))) == encode(value)
 
 
+@pytest.mark.untraced
 def test_large_values_are_taken() -> None:
     for value in (
         "x" * 1_000_000,

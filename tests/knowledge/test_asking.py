@@ -58,6 +58,11 @@ def test_distances_are_exact_and_know_unknown_targets() -> None:
     assert len(far) == 3
 
 
+def test_what_has_no_way_has_no_distance() -> None:
+    m = WorldMap().see("a", "x", to="b").see("elsewhere", "x")
+    assert m.distances(["b"]) == {"a": (3, "x"), "b": (0, None)}
+
+
 def test_an_open_action_here_comes_first_and_a_doubtful_one_after_the_untaken() -> None:
     m = WorldMap().see("a", "z")
     m.arrive("a", "b", "c")

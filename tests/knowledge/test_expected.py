@@ -113,6 +113,14 @@ def test_explores_towards_what_is_open() -> None:
     assert m.explore("a") == "x"
 
 
+def test_of_equal_ways_the_first_action_is_taken() -> None:
+    m = WorldMap(stochastic=True)
+    for action in ("m", "z", "k"):
+        m.arrive("a", action, "b")
+    assert m.next("a", {"b"}) == "k"
+    assert m.distances({"b"}) == {"a": (1, "k"), "b": (0, None)}
+
+
 def test_refused_and_unconfirmed_claims_are_left_out_when_asked() -> None:
     m = WorldMap(stochastic=True).see("a", "x", to="b").see("a", "y", to="b")
     assert m.next("a", {"b"}, confirmed_only=True) is None
@@ -121,6 +129,7 @@ def test_refused_and_unconfirmed_claims_are_left_out_when_asked() -> None:
     assert WorldMap(stochastic=True).next("a", {"b"}) is None
 
 
+@pytest.mark.untraced
 def test_the_policy_reaches_the_target_as_fast_as_it_says() -> None:
     rng = random.Random(3)
     odds = {("s", "slip"): [("s", 0.8), ("t", 0.2)], ("s", "safe"): [("u", 1.0)], ("u", "go"): [("t", 0.5), ("s", 0.5)]}

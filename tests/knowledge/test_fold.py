@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
 import pytest
 
 from surefoot import WorldMap, events
@@ -44,6 +45,12 @@ def test_predecessors_of_small_and_large_maps(claims: int) -> None:
     assert found.of(8) == []
 
 
+def test_predecessors_that_are_sorted_already_are_taken_as_they_are() -> None:
+    to = array("i", [n % 7 for n in range(6000)])
+    order = np.argsort(np.array(to), kind="stable").astype(np.int32)
+    assert sorted(Predecessors(to, 7, order).of(3)) == [n for n, t in enumerate(to) if t == 3]
+
+
 def test_flapping_is_counted_in_switches() -> None:
     m = WorldMap()
     for to in "bcbc":
@@ -65,6 +72,24 @@ def test_a_drop_of_unknown_states_drops_nothing() -> None:
     assert m.drop(states=["nowhere"]) == 0
     assert m.states() == ["a", "b"]
     assert m.drop(states=["a", "a", "b"]) == 1
+
+
+def test_a_drop_leaves_a_supposition_as_it_is() -> None:
+    m = WorldMap().see("a", "x", to="b")
+    m.arrive("a", "y", "c")
+    assert m.drop() == 1
+    assert [(claim.action, claim.status, claim.doubtful) for claim in m.claims()] == [
+        ("x", "hypothesis", False),
+        ("y", "hypothesis", True),
+    ]
+
+
+def test_a_sign_of_what_is_confirmed_is_no_news() -> None:
+    m = WorldMap()
+    m.arrive("a", "x", "b")
+    count = len(m.journal)
+    assert len(m.see("a", "x", to="b").journal) == count
+    assert len(m.see("a", "x", to="c").journal) == count + 1
 
 
 def test_ages_start_with_the_setting_for_what_is_confirmed_only() -> None:

@@ -155,6 +155,7 @@ def test_two_spellings_of_one_state_are_found_by_verify() -> None:
     assert "is not the encoding of a plain value" in str(m.verify().problem)
 
 
+@pytest.mark.untraced
 def test_simple_encodings_are_known_at_once_and_others_looked_at() -> None:
     ok = values.all_canonical
     assert ok([values.encode(v) for v in ("a", 1, None, True, (1, ("é", 2)), -5)])

@@ -49,6 +49,7 @@ def store() -> KnowledgeStore:
         ({"kind": 0, "status": 3}, 1, 1),
         ({"kind": 1, "status": 0}, 1, 1),
         ({"kind": 1, "s": b"3"}, 0, 0),
+        ({"kind": 1, "scope": b"7"}, 10, 1),
         ({"s": b"7", "o": b'"other"', "kind": 0, "status": 0}, 2, 1),
     ],
 )

@@ -330,6 +330,7 @@ def test_pickles_and_copies_are_the_same_map_and_independent(history: list[tuple
         assert look(m) == before
 
 
+@pytest.mark.untraced
 def test_a_large_map_agrees_with_dijkstra_while_it_changes() -> None:
     side = 60  # 14,400 claims: the arrays of NumPy and SciPy are in play, and repairs on top of them
     rng = random.Random(5)
