@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from surefoot.drawing.dot import to_dot
 from surefoot.drawing.graphml import to_graphml
 from surefoot.drawing.networkx_graph import to_networkx
 from surefoot.drawing.page import to_html
-from surefoot.errors import BadArgument
-from surefoot.journal import Head, Journal, Verification
-from surefoot.journal.backends.memory import MemoryBackend
+from surefoot.journal import Head, Verification
 from surefoot.knowledge import history, merging, picture, saving
 from surefoot.knowledge.asking import Questions
 from surefoot.knowledge.claims import Change
-from surefoot.knowledge.fold import Fold, Settings
-from surefoot.knowledge.mapcore import Path
+from surefoot.knowledge.fold import Fold
+from surefoot.knowledge.projection import Path
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -34,16 +33,6 @@ class Keeping(Questions):
         >>> issubclass(WorldMap, Keeping)
         True
     """
-
-    @property
-    def journal(self) -> Journal:
-        """Return the journal that this map is a fold of."""
-        return self._journal
-
-    @property
-    def head(self) -> Head:
-        """Return the journal's head: keep it elsewhere, and `verify(head=…)` catches a cut tail too."""
-        return self._journal.head
 
     def verify(self, head: Head | str | None = None, key: Any = None) -> Verification:
         """Check that the journal is whole, and that this map is what the journal says.
@@ -73,27 +62,6 @@ class Keeping(Questions):
             if differs is not None:
                 return replace(checked, ok=False, problem=f"the map in memory differs from its journal in: {differs}")
             return checked
-
-    def rebuild(self, upto: int | None = None) -> Self:
-        """Return the map as it was after its journal's first `upto` entries: a new map in memory.
-
-        Raises:
-            BadArgument: `upto` is outside 0..len(journal).
-
-        Example:
-            >>> from surefoot import WorldMap
-            >>> m = WorldMap().see("hall", "north").see("hall", "down")
-            >>> [len(m.rebuild(n).claims()) for n in range(len(m.journal) + 1)]
-            [0, 0, 1, 2]
-        """
-        with self._lock:
-            count = len(self._journal)
-            stop = count if upto is None else upto
-            if type(stop) is not int or not 0 <= stop <= count:
-                raise BadArgument(f"rebuild(upto) must be an int in 0..{count}, got {upto!r}")
-            made = self.__class__.__new__(self.__class__)
-            made._set_up(Journal(MemoryBackend(self._journal.lines(0, stop))), self._stream, Settings(), None)
-            return made
 
     def diff(self, a: int, b: int) -> list[Change]:
         """Return what changed between the map after `a` journal entries and after `b`.
@@ -146,48 +114,8 @@ class Keeping(Questions):
         """
         with self._lock:
             self._catch_up()
-            if not self._begun:
-                self._begin()
-            return saving.save(self, path)
-
-    def load(self, path: Path) -> Self:
-        """Replace this map, which must be empty and in memory, by a copy of the one saved at `path`.
-
-        `WorldMap(path)` is the usual way; it goes on writing there.
-
-        Raises:
-            BadArgument: this map has a path, or knows something.
-            BrokenChain, CutTail, UnknownFormat: what is saved there is not whole.
-
-        Example:
-            >>> from surefoot import WorldMap
-            >>> WorldMap().see("hall", "north").load("saved.map")
-            Traceback (most recent call last):
-            surefoot.errors.BadArgument: load() fills an empty map in memory, this has 2 entries: use WorldMap(path)
-        """
-        with self._lock:
-            if self._path is not None or len(self._journal):
-                raise BadArgument(
-                    f"load() fills an empty map in memory, this has {len(self._journal)} entries: use WorldMap(path)"
-                )
-            lines = saving.read(path)
-            self._set_up(Journal(MemoryBackend(lines)), self._stream, Settings(), None)
-            return self
-
-    def close(self) -> None:
-        """Flush and close the journal; twice is harmless."""
-        with self._lock:
-            for copy in self._copies.values():
-                copy.close()
-            self._journal.close()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
+            self._prepare()
+            return super().save(path)
 
     def __repr__(self) -> str:
         """Show where it is and what it holds."""
@@ -196,14 +124,13 @@ class Keeping(Questions):
             return f"<WorldMap {self._path or 'in memory'}: {len(fold.state_key)} states, {len(fold.to)} claims>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the history."""
-        with self._lock:
-            self._catch_up()
-            return {"lines": list(self._journal.lines()), "stream": self._stream, "settings": self._fold.settings}
+        """Pickle the history, and the settings of a map that has none yet."""
+        return {**super().__getstate__(), "settings": self._fold.settings}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Unpickle into memory."""
-        self._set_up(Journal(MemoryBackend(state["lines"])), state["stream"], state["settings"], None)
+        self._given = state["settings"]
+        super().__setstate__(state)
 
     def to_graph(self) -> Graph:
         """Return the map as a picture's data: states, claims by status, refuted and untaken alternatives.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot import values
-from surefoot.errors import BadArgument, Conflict, UnknownFormat
+from surefoot.errors import BadArgument
 from surefoot.journal import Journal
 from surefoot.knowledge import history, merging
 from surefoot.knowledge.claims import Claim
 from surefoot.knowledge.fold import CONFIRMED, DOUBT, REFUSED, SOURCES, Fold, Settings
+from surefoot.knowledge.projection import Path, Projection
 
 if TYPE_CHECKING:
     from surefoot.knowledge.expected import ExpectedRouter
@@ -21,11 +20,10 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []  # the parts of a map; nothing here is public
 
-Path = str | os.PathLike[str]
 _UNSHOWN = object()
 
 
-class MapCore:
+class MapCore(Projection[Fold]):
     """Hold a journal and the fold of one stream of it; record first, then apply.
 
     Example:
@@ -34,21 +32,20 @@ class MapCore:
         True
     """
 
-    def _set_up(self, journal: Journal, stream: str, settings: Settings, path: Path | None) -> None:
+    _noun = "map"
+    _given = Settings()
+    """The settings of a map that has recorded none yet."""
+
+    def _blank(self) -> Fold:
+        return Fold(self._given)
+
+    def _set_up(self, journal: Journal, stream: str, path: Path | None) -> None:
         """Fold what the journal holds."""
-        self._lock = threading.RLock()
-        self._journal = journal
-        self._stream = stream
-        self._path = None if path is None else os.fspath(path)
-        self._fold = Fold(settings)
         self._begun = False
-        self._read = 0
-        self._hash: str | None = None
         self._routers: dict[tuple[frozenset[bytes] | None, bool], Router | ExpectedRouter] = {}
         self._ranks: list[tuple[str, bytes]] = []
         self._shown: list[Any] = []
-        self._copies: dict[str, Journal] = {}
-        self._catch_up()
+        super()._set_up(journal, stream, path)
 
     @property
     def settings(self) -> Settings:
@@ -80,58 +77,26 @@ class MapCore:
                 self._change(decide, lambda _: self._fold.configure(new))
             else:
                 decide()
-                self._fold = Fold(new)
+                self._given, self._fold = new, Fold(new)
+                self._forget_routes()
 
-    def _change(self, decide: Callable[[], tuple[str, bytes] | None], apply: Callable[[int], object]) -> None:
-        """Decide on what is known, record it, then apply it; decide again when somebody else was faster."""
-        with self._lock:
-            while True:
-                self._catch_up()
-                decided = decide()
-                if decided is None:
-                    return
-                try:
-                    if not self._begun:
-                        self._begin()
-                    lines = self._journal.record([decided], stream=self._stream, expect=self._read)
-                except Conflict:
-                    continue
-                seq = self._read
-                self._read = seq + 1
-                self._hash = lines[0][-66:-2].decode()
-                apply(seq)
-                return
-
-    def _begin(self) -> None:
+    def _prepare(self) -> None:
         """Record the settings, before the first event."""
-        self._record([("map", self._fold.settings.encode())])
-        self._catch_up()
+        if not self._begun:
+            self._record([("map", self._fold.settings.encode())])
+            self._catch_up()
 
     def _record(self, records: list[tuple[str, bytes]]) -> None:
         self._journal.record(records, stream=self._stream, expect=self._read)
 
-    def _catch_up(self) -> None:
-        """Fold what others, or we, have appended since."""
-        count = len(self._journal)
-        if count == self._read:
-            return
-        if count < self._read:
-            raise UnknownFormat(f"{self._journal!r} has shrunk from {self._read} entries: open the map again")
-        given = self._fold.settings
-        start = self._fold if self._read else Fold(given)
-        try:
-            fold, begun, last = merging.fold_lines(self._journal, self._read, count, self._stream, start, self._hash)
-        except ValueError:
-            if self._read:  # what was folded of the new entries is undone: the map stays as it was
-                before = Fold(None if self._begun else given)
-                self._fold, _, _ = merging.fold_lines(
-                    self._journal, 0, self._read, self._stream, before, None, checked=True
-                )
-                self._forget_routes()
-            raise
-        if fold is not self._fold:
+    def _fold_into(
+        self, fold: Fold, start: int, stop: int, last: str | None, *, checked: bool = False
+    ) -> tuple[Fold, str | None]:
+        made, begun, last = merging.fold_lines(self._journal, start, stop, self._stream, fold, last, checked=checked)
+        self._begun = self._begun or begun
+        if made is not self._fold:
             self._forget_routes()
-        self._fold, self._begun, self._hash, self._read = fold, self._begun or begun, last, count
+        return made, last
 
     def _forget_routes(self) -> None:
         for router in self._routers.values():

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
-
-from surefoot.errors import BadArgument
-from surefoot.journal import Journal, open_journal
 
 if TYPE_CHECKING:
     from surefoot.knowledge.asking import Questions
-    from surefoot.knowledge.mapcore import Path
 
 __all__: list[str] = []  # the parts of a map; nothing here is public
 
@@ -48,42 +43,3 @@ def as_data(m: Questions) -> dict[str, Any]:
     settings = {name: getattr(fold.settings, name) for name in fold.settings.__slots__}
     shown = {"format": FORMAT, "settings": settings, "states": states, "claims": claims}
     return {**shown, "journal": entries, "head": str(m._journal.head)}
-
-
-def save(m: Questions, path: Path | None) -> Path:
-    """Make a map durable where it is, or append what is missing to its copy at `path`."""
-    if path is None or (m._path is not None and os.path.abspath(os.fspath(path)) == os.path.abspath(m._path)):
-        if m._path is None:
-            raise BadArgument("this map is in memory: give save(path) a place")
-        m._journal.flush()
-        return m._path
-    place = os.path.abspath(os.fspath(path))
-    copy = m._copies.get(place)
-    if copy is None:
-        copy = m._copies[place] = open_journal(path)
-    _extend(copy, m._journal, path)
-    copy.flush()
-    return path
-
-
-def _extend(copy: Journal, journal: Journal, path: Path) -> None:
-    """Append to `copy` the lines of `journal` that it lacks."""
-
-    def build(count: int, last: bytes | None) -> list[bytes]:
-        if last is not None and (count > len(journal) or next(journal.lines(count - 1, count)) != last):
-            raise BadArgument(f"{os.fspath(path)!r} holds another history ({count} entries): save to another place")
-        return list(journal.lines(count))
-
-    copy.backend.extend(build)
-
-
-def read(path: Path) -> list[bytes]:
-    """Return the lines of a saved map.
-
-    Raises:
-        BadArgument: there is nothing at `path`.
-    """
-    if not os.path.exists(path):
-        raise BadArgument(f"there is no saved map at {os.fspath(path)!r}")
-    with open_journal(path) as journal:
-        return list(journal.lines())

@@ -29,11 +29,12 @@ from typing import Any, Self
 
 from surefoot import values
 from surefoot.errors import BadArgument, Conflict
-from surefoot.journal import Journal, open_journal
+from surefoot.journal import Journal
 from surefoot.knowledge import merging
 from surefoot.knowledge.fold import CONFIRMED, SOURCES, Settings
 from surefoot.knowledge.keeping import Keeping
-from surefoot.knowledge.mapcore import Path, collection, field_of, step_of
+from surefoot.knowledge.mapcore import collection, field_of, step_of
+from surefoot.knowledge.projection import Path
 
 __all__ = ["WorldMap"]
 
@@ -101,11 +102,8 @@ class WorldMap(Keeping):
         }
         given = {field: value for field, value in asked.items() if value is not None}
         settings = Settings(**given)  # type: ignore[arg-type]
-        if journal is not None and path is not None:
-            raise BadArgument("give a path or a journal, not both")
-        if journal is None:
-            journal = open_journal(path, durability=durability, clock=clock, repair=repair)
-        self._set_up(journal, stream, settings, path)
+        self._given = settings
+        self._open(path, journal, stream, durability=durability, clock=clock, repair=repair)
         if self._begun and replace(self._fold.settings, **given) != self._fold.settings:  # type: ignore[arg-type]
             self._configure(**given)
 
@@ -346,8 +344,7 @@ class WorldMap(Keeping):
                 if not records:
                     return 0
                 try:
-                    if not self._begun:
-                        self._begin()
+                    self._prepare()
                     self._record(records)
                 except Conflict:
                     continue
