@@ -68,7 +68,7 @@ class Configured(Event, frozen=True):
         stochastic: whether one action may lead to several places.
 
     Example:
-        >>> from surefoot.knowledge.fold import Settings
+        >>> from surefoot.knowledge.settings import Settings
         >>> event_of("map", Settings().encode()).fields
         {'hypothesis_cost': 3, 'name': None, 'stale_after': None, 'stale_visits': None, 'stochastic': False}
     """

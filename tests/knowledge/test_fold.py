@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-
-import numpy as np
-import pytest
-
-from surefoot import WorldMap, events
-from surefoot.errors import BadArgument
-from surefoot.knowledge.fold import Fold, Predecessors, Settings
-
-
-def test_settings_travel_as_an_event() -> None:
-    settings = Settings(hypothesis_cost=7, stochastic=True, stale_after=9, stale_visits=4, name="été")
-    event = events.event_of("map", settings.encode())
-    assert isinstance(event, events.Configured)
-    assert Settings.of(event) == settings
-
-
-@pytest.mark.parametrize("bad", [{"hypothesis_cost": True}, {"hypothesis_cost": None}, {"stale_visits": 2**40}])
-def test_settings_out_of_range(bad: dict[str, int]) -> None:
-    with pytest.raises(BadArgument, match=next(iter(bad))):
-        Settings(**bad)  # type: ignore[arg-type]
+from surefoot import WorldMap
+from surefoot.knowledge.fold import Fold
+from surefoot.knowledge.settings import Settings
 
 
 def test_folds_are_compared_column_by_column() -> None:
@@ -31,24 +13,6 @@ def test_folds_are_compared_column_by_column() -> None:
     a.see(b'"s"', b'"x"', b"", 0)
     b.see(b'"s"', b'"y"', b"", 0)
     assert a.same_as(b) == "action_key"
-
-
-@pytest.mark.parametrize("claims", [10, 6000])
-def test_predecessors_of_small_and_large_maps(claims: int) -> None:
-    to = array("i", [n % 7 if n % 5 else -1 for n in range(claims)])
-    found = Predecessors(to, 7)
-    assert sorted(found.of(3)) == [n for n, t in enumerate(to) if t == 3]
-    found.add(1, 3)
-    assert 1 in found.of(3)
-    found.add(2, 9)  # a state that came later
-    assert found.of(9) == [2]
-    assert found.of(8) == []
-
-
-def test_predecessors_that_are_sorted_already_are_taken_as_they_are() -> None:
-    to = array("i", [n % 7 for n in range(6000)])
-    order = np.argsort(np.array(to), kind="stable").astype(np.int32)
-    assert sorted(Predecessors(to, 7, order).of(3)) == [n for n, t in enumerate(to) if t == 3]
 
 
 def test_flapping_is_counted_in_switches() -> None:

@@ -8,70 +8,17 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 from surefoot import events, values
-from surefoot.errors import BadArgument
+from surefoot.knowledge.predecessors import Predecessors
+from surefoot.knowledge.settings import Settings
 
-__all__ = ["Fold", "Settings"]
+__all__ = ["Fold"]
 
 CONFIRMED, DOUBT, REFUSED, OPEN = 1, 2, 4, 8
 SEEN, TOLD, HUMAN, OBSERVED = range(4)
 SOURCES = ("seen", "told", "human", "observed")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What changes a map's answers without being about the world; recorded like everything else.
-
-    Args:
-        hypothesis_cost: int >= 1, how many confirmed steps an unchecked claim counts as.
-        stochastic: whether one action may lead to several places.
-        stale_after: int >= 1 or None, after how many further events a confirmed claim is doubtful.
-        stale_visits: int >= 1 or None, after how many further visits to its state.
-        name: the map's name, to tell origins apart after a merge.
-
-    Raises:
-        BadArgument: one of them is out of its range.
-
-    Example:
-        >>> Settings(hypothesis_cost=-1)
-        Traceback (most recent call last):
-        surefoot.errors.BadArgument: hypothesis_cost must be an int >= 1, got -1
-    """
-
-    hypothesis_cost: int = 3
-    stochastic: bool = False
-    stale_after: int | None = None
-    stale_visits: int | None = None
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for field in ("hypothesis_cost", "stale_after", "stale_visits"):
-            given = getattr(self, field)
-            if given is None and field != "hypothesis_cost":
-                continue
-            if type(given) is not int or not 1 <= given <= 2**31:
-                raise BadArgument(f"{field} must be an int >= 1{_or_none(field)}, got {given!r}")
-        if type(self.stochastic) is not bool:
-            raise BadArgument(f"stochastic must be True or False, got {self.stochastic!r}")
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise BadArgument(f"name must be a non-empty str or None, got {self.name!r}")
-
-    def encode(self) -> bytes:
-        """Return the data of the entry that records them."""
-        return values.encode({field: getattr(self, field) for field in self.__slots__})
-
-    @classmethod
-    def of(cls, event: events.Configured) -> Settings:
-        """Return the settings that an event records."""
-        return cls(**event.fields)
-
-
-def _or_none(field: str) -> str:
-    return "" if field == "hypothesis_cost" else " or None"
 
 
 class Fold:
@@ -501,47 +448,3 @@ class Fold:
             when, claim = recent.popleft()
             if self.flags[claim] & CONFIRMED and self._when[claim][0] == when:
                 self._doubt(claim)
-
-
-class Predecessors:
-    """The claims by destination: sorted once, what came later beside it; may hold claims that have moved on since."""
-
-    def __init__(self, to: array[int], states: int, order: Any = None) -> None:
-        """Sort the claims by destination; large maps with NumPy.
-
-        Args:
-            to: (claims,) the destinations.
-            states: how many states there are.
-            order: (claims,) int32, the claims sorted by destination, when they are sorted already.
-        """
-        self.later: dict[int, set[int]] = {}
-        self.first, self.claims = array("i"), array("i")
-        if len(to) < 5_000:
-            for claim, t in enumerate(to):
-                if t >= 0:
-                    self.add(claim, t)
-            return
-        import numpy as np  # not needed for small maps
-
-        column = np.array(to, dtype=np.int32)
-        if order is None:
-            order = np.argsort(column, kind="stable").astype(np.int32)
-        first = np.searchsorted(column[order], np.arange(states + 1)).astype(np.int32)
-        self.first.frombytes(first.tobytes())
-        self.claims.frombytes(order.tobytes())
-
-    def add(self, claim: int, t: int) -> None:
-        """Let a claim lead to `t` too."""
-        there = self.later.get(t)
-        if there is None:
-            self.later[t] = {claim}
-        else:
-            there.add(claim)
-
-    def of(self, t: int) -> list[int]:
-        """Return the claims that lead, or once led, to `t`, each once."""
-        found: list[int] = []
-        if t + 1 < len(self.first):
-            found = self.claims[self.first[t] : self.first[t + 1]].tolist()
-        later = self.later.get(t)
-        return found if later is None else list(later.union(found))

@@ -11,8 +11,9 @@ from surefoot.errors import BadArgument
 from surefoot.journal import Journal
 from surefoot.knowledge import history, merging
 from surefoot.knowledge.claims import Claim
-from surefoot.knowledge.fold import CONFIRMED, DOUBT, REFUSED, SOURCES, Fold, Settings
+from surefoot.knowledge.fold import CONFIRMED, DOUBT, REFUSED, SOURCES, Fold
 from surefoot.knowledge.projection import Path, Projection
+from surefoot.knowledge.settings import Settings
 
 if TYPE_CHECKING:
     from surefoot.knowledge.expected import ExpectedRouter

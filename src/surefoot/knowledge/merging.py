@@ -21,7 +21,8 @@ from surefoot import events, values
 from surefoot.errors import MergeRefused, UnknownFormat
 from surefoot.journal import Journal
 from surefoot.journal.chain import ENDS, GENESIS, Entry, check, hash_of, is_exact, label_of, parse
-from surefoot.knowledge.fold import Fold, Settings
+from surefoot.knowledge.fold import Fold
+from surefoot.knowledge.settings import Settings
 
 __all__: list[str] = []  # the parts of a map; nothing here is public
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-from surefoot.knowledge.fold import CONFIRMED, REFUSED, Fold, Predecessors
+from surefoot.knowledge.fold import CONFIRMED, REFUSED, Fold
+from surefoot.knowledge.predecessors import Predecessors
 
 __all__ = ["Route"]
 

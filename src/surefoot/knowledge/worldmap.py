@@ -31,10 +31,11 @@ from surefoot import values
 from surefoot.errors import BadArgument, Conflict
 from surefoot.journal import Journal
 from surefoot.knowledge import merging
-from surefoot.knowledge.fold import CONFIRMED, SOURCES, Settings
+from surefoot.knowledge.fold import CONFIRMED, SOURCES
 from surefoot.knowledge.keeping import Keeping
 from surefoot.knowledge.mapcore import collection, field_of, step_of
 from surefoot.knowledge.projection import Path
+from surefoot.knowledge.settings import Settings
 
 __all__ = ["WorldMap"]
 

@@ -2,184 +2,36 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from surefoot import values
 from surefoot.protocols import Prediction
 from surefoot.testing._contract import Broken, Finding, Untried, is_plain, shown, spoiled
-from surefoot.testing._probe import brief, first_difference
+from surefoot.testing._model_driver import (
+    Driver,
+    Plan,
+    Seen,
+    answers_of,
+    asked,
+    differs,
+    fields_of,
+    probes_of,
+    told,
+)
+from surefoot.testing._probe import brief
 
 __all__: list[str] = []
 
 _NEVER = "an action that was never observed"
 _OFTEN, _SINCE = 30, 50
-_PROBES = 40
-"""How many calls are asked about where models are compared."""
 _ACTIONS = 6
 """How many calls are told of again and again."""
 _PREFIXES = 8
 """After how many observations the fingerprint is looked at."""
 _SPOILERS: tuple[Any, ...] = ({1, 2}, float("nan"), [b"bytes"], {1: "a key that is no text"})
-
-
-class Seen(NamedTuple):
-    """What an environment did with a call, all of it encoded."""
-
-    state: bytes
-    action: str
-    args: bytes
-    accepted: bool
-    effect: bytes
-    next_state: bytes = b"null"
-
-    @property
-    def call(self) -> tuple[bytes, str, bytes]:
-        """Return what it was done to."""
-        return self.state, self.action, self.args
-
-    def __str__(self) -> str:
-        """Show the call that tells it."""
-        return _observed(self)
-
-
-@lru_cache(maxsize=4096)
-def _observed(row: Seen) -> str:
-    effect = "" if row.effect == b"null" else f", effect={shown(row.effect)}"
-    after = "" if row.next_state == b"null" else f", next_state={shown(row.next_state)}"
-    return f"observe({_asked(row.call)}, accepted={row.accepted}{effect}{after})"
-
-
-@lru_cache(maxsize=4096)
-def _asked(call: tuple[bytes, str, bytes]) -> str:
-    state, action, args = call
-    return f"{shown(state)}, {action!r}, {shown(args)}"
-
-
-@dataclass
-class Plan:
-    """What is tested."""
-
-    make: Callable[[], Any]
-    order_free: bool | None = None
-    name: str = field(init=False, default="")
-    told_next: bool = field(init=False, default=False)
-
-    def __post_init__(self) -> None:
-        """Learn the model's name, and whether it claims to be free of order."""
-        model = self.make()
-        self.name = type(model).__name__
-        self.told_next = _takes_next_state(getattr(model, "observe", None))
-        if self.order_free is None:
-            self.order_free = getattr(model, "order_free", False) is True
-
-
-def _takes_next_state(observe: Any) -> bool:
-    """Say whether a model can be told of next states."""
-    if not callable(observe):
-        return False
-    parameters = inspect.signature(observe).parameters.values()
-    return any(each.name == "next_state" or each.kind is each.VAR_KEYWORD for each in parameters)
-
-
-class Driver:
-    """A model, and the calls that were made to it."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.model = plan.make()
-        self.told_next = plan.told_next
-        self.calls: list[tuple[str, str]] = []
-        self.given: list[tuple[Any, bytes, str]] = []
-
-    def broken(self, expected: str, happened: str, how: str = "") -> Broken:
-        """Return the exception that tells what was found."""
-        return Broken(Finding(self.calls, expected, happened, how))
-
-    def observe(self, seen: Seen) -> Any:
-        """Tell the model of an observation."""
-        words = str(seen)
-        state, args, effect = (self._give(code, words) for code in (seen.state, seen.args, seen.effect))
-        more = {}
-        if self.told_next and seen.next_state != b"null":
-            more["next_state"] = self._give(seen.next_state, words)
-        return self._call(words, lambda: self.model.observe(state, seen.action, args, seen.accepted, effect, **more))
-
-    def predict(self, call: tuple[bytes, str, bytes], *, quiet: bool = False) -> Any:
-        """Ask the model about a call."""
-        state, action, args = call
-        words = f"predict({_asked(call)})"
-        values_ = self._give(state, words), self._give(args, words)
-        return self._call(words, lambda: self.model.predict(values_[0], action, values_[1]), quiet=quiet)
-
-    def fingerprint(self) -> Any:
-        """Ask for the fingerprint."""
-        return self._call("fingerprint()", lambda: self.model.fingerprint(), quiet=True)
-
-    def learn(self, seen: Sequence[Seen]) -> Driver:
-        """Tell the model of all observations."""
-        for row in seen:
-            self.observe(row)
-        return self
-
-    def _give(self, code: bytes, words: str) -> Any:
-        value = values.decode(code)
-        self.given.append((value, code, words))
-        return value
-
-    def _call(self, words: str, call: Callable[[], Any], *, quiet: bool = False) -> Any:
-        try:
-            answer = call()
-        except Exception as error:
-            raise self.broken("it returns", f"{words} raised {type(error).__name__}: {error}") from error
-        if not quiet:
-            self.calls.append((words, told(answer)))
-        return answer
-
-
-def told(answer: Any) -> str:
-    """Return an answer as text."""
-    if not isinstance(answer, Prediction):
-        return brief(answer)
-    effects = "" if answer.effects is None else f", effects {brief(answer.effects, 40)}"
-    after = "" if answer.next_state is None else f", next state {brief(answer.next_state, 40)}"
-    return f"{answer.verdict}, risk {answer.risk!r}, support {answer.support}{effects}{after}"
-
-
-def _fields(answer: Any) -> dict[str, Any]:
-    """Return what two predictions are compared by, copied."""
-    names = ("verdict", "risk", "support", "hard", "effects", "next_state", "confidence", "rate")
-    fields = {name: getattr(answer, name, None) for name in names}
-    return {name: values.copy(value) if is_plain(value) else brief(value) for name, value in fields.items()}
-
-
-def _differs(one: Any, other: Any) -> str:
-    """Return where two answers differ, to the type; "" when they are equal."""
-    return first_difference(one, other, "the answer")
-
-
-def _probes(seen: Sequence[Seen]) -> list[tuple[bytes, str, bytes]]:
-    """Return calls to ask about: every distinct one, or as many as there is time for."""
-    calls = list(dict.fromkeys(row.call for row in seen))
-    return calls[:: max(1, len(calls) // _PROBES)]
-
-
-def _answers(driver: Driver, probes: Sequence[tuple[bytes, str, bytes]]) -> list[dict[str, Any]]:
-    return [_fields(driver.predict(probe, quiet=True)) for probe in probes]
-
-
-def finding(check: Callable[[Plan, Sequence[Seen]], int], plan: Plan, seen: Sequence[Seen]) -> Finding | None:
-    """Return what a check finds in fewer observations, None for nothing."""
-    try:
-        check(plan, seen)
-    except Broken as broken:
-        return broken.finding
-    except Untried:
-        pass
-    return None
 
 
 # ── the form of answers ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -275,7 +127,7 @@ def _require_kept(driver: Driver, value: Any, code: bytes, words: str) -> None:
 
 def shared(plan: Plan, seen: Sequence[Seen]) -> int:
     """Spoil what was given and what was got; the answers stay those of a model that nobody spoiled."""
-    probes = _probes(seen)
+    probes = probes_of(seen)
     honest = Driver(plan).learn(seen)
     driver = Driver(plan).learn(seen)
     could = sum(spoiled(value) for value, _, _ in driver.given)
@@ -289,7 +141,7 @@ def shared(plan: Plan, seen: Sequence[Seen]) -> int:
 
 def pure(plan: Plan, seen: Sequence[Seen]) -> int:
     """Ask a lot in between; the answers stay those of a model that was not asked."""
-    probes = _probes(seen)
+    probes = probes_of(seen)
     honest = Driver(plan).learn(seen)
     driver = Driver(plan)
     for row in seen:
@@ -297,18 +149,18 @@ def pure(plan: Plan, seen: Sequence[Seen]) -> int:
             driver.predict(row.call)
             driver.fingerprint()
         driver.observe(row)
-    once = _answers(driver, probes)
-    again = _answers(driver, probes)
+    once = answers_of(driver, probes)
+    again = answers_of(driver, probes)
     for probe, left, right in zip(probes, once, again, strict=True):
-        if differs := _differs(left, right):
-            raise driver.broken(f"predict({_asked(probe)}) says the same each time", differs)
+        if difference := differs(left, right):
+            raise driver.broken(f"predict({asked(probe)}) says the same each time", difference)
     _require_same(driver, honest, probes, "the model was asked in between")
     return 2 * len(seen) + 2 * len(probes)
 
 
 def same(plan: Plan, seen: Sequence[Seen]) -> int:
     """Compare two models that observed the same."""
-    probes = _probes(seen)
+    probes = probes_of(seen)
     one, other = Driver(plan).learn(seen), Driver(plan).learn(seen)
     _require_same(one, other, probes, "both models observed this")
     return len(seen)
@@ -316,16 +168,16 @@ def same(plan: Plan, seen: Sequence[Seen]) -> int:
 
 def apart(plan: Plan, seen: Sequence[Seen]) -> int:
     """Let another model observe the opposite meanwhile."""
-    probes = _probes(seen)
+    probes = probes_of(seen)
     honest = Driver(plan).learn(seen)
-    fingerprint, before = honest.fingerprint(), _answers(honest, probes)
+    fingerprint, before = honest.fingerprint(), answers_of(honest, probes)
     driver = Driver(plan)
     other = Driver(plan)
     for row in seen:
         driver.observe(row)
         other.observe(_flipped(row))
     for model, how in ((driver, "another model observed the opposite meanwhile"), (honest, "other models came after")):
-        if (model.fingerprint(), _answers(model, probes)) != (fingerprint, before):
+        if (model.fingerprint(), answers_of(model, probes)) != (fingerprint, before):
             raise model.broken("its answers are its own", "they depend on what another model observed", how)
     return len(seen)
 
@@ -336,7 +188,7 @@ def order(plan: Plan, seen: Sequence[Seen]) -> int:
         raise Untried("it is not claimed: order_free=True")
     if len(set(seen)) < 2:
         raise Untried("there are no two different observations")
-    probes = _probes(seen)
+    probes = probes_of(seen)
     honest = Driver(plan).learn(seen)
     for other in (list(reversed(seen)), [*seen[1::2], *seen[::2]]):
         _require_same(Driver(plan).learn(other), honest, probes, "the other model observed the same in another order")
@@ -345,10 +197,10 @@ def order(plan: Plan, seen: Sequence[Seen]) -> int:
 
 def _require_same(driver: Driver, other: Driver, probes: Sequence[tuple[bytes, str, bytes]], how: str) -> None:
     """Require that two models answer the same."""
-    one, two = _answers(driver, probes), _answers(other, probes)
+    one, two = answers_of(driver, probes), answers_of(other, probes)
     for probe, left, right in zip(probes, two, one, strict=True):
-        if differs := _differs(left, right):
-            raise driver.broken(f"predict({_asked(probe)}) says what the other model says", differs, how)
+        if difference := differs(left, right):
+            raise driver.broken(f"predict({asked(probe)}) says what the other model says", difference, how)
     if driver.fingerprint() != other.fingerprint():
         raise driver.broken("the fingerprints are equal", "they differ", how)
 
@@ -362,7 +214,7 @@ def before(plan: Plan, seen: Sequence[Seen]) -> int:
     for row in seen:
         said = driver.predict(row.call)
         returned = driver.observe(row)
-        if _differs(_fields(said), _fields(returned)):
+        if differs(fields_of(said), fields_of(returned)):
             raise driver.broken(f"{told(said)} (what predict said)", told(returned))
     return len(seen)
 
@@ -371,7 +223,7 @@ def moves(plan: Plan, seen: Sequence[Seen]) -> int:
     """Compare fingerprints of models that answer differently."""
     fresh, driver = Driver(plan), Driver(plan)
     prints: list[tuple[Any, list[dict[str, Any]]]] = []
-    probes = _probes(seen)
+    probes = probes_of(seen)
     empty = _fingerprint(fresh)
     stops = {round(n * len(seen) / _PREFIXES) for n in range(_PREFIXES + 1)} | {1}
     for count, row in enumerate(seen, 1):
@@ -381,9 +233,9 @@ def moves(plan: Plan, seen: Sequence[Seen]) -> int:
         now = _fingerprint(driver)
         if count == 1 and now == empty:
             raise driver.broken("the fingerprint differs from a fresh model's", f"both are {brief(now)}")
-        prints.append((now, _answers(driver, probes)))
+        prints.append((now, answers_of(driver, probes)))
     other = Driver(plan).learn([*seen[:-1], _flipped(seen[-1])])
-    prints.append((_fingerprint(other), _answers(other, probes)))
+    prints.append((_fingerprint(other), answers_of(other, probes)))
     known: dict[Any, list[dict[str, Any]]] = {}
     for fingerprint, said in prints:
         if known.setdefault(fingerprint, said) != said:
@@ -401,7 +253,7 @@ def _fingerprint(driver: Driver) -> str:
 
 def unseen(plan: Plan, seen: Sequence[Seen]) -> int:
     """Ask a fresh model about everything, and a learned one about an action that it never saw."""
-    probes = _probes(seen)
+    probes = probes_of(seen)
     fresh, driver = Driver(plan), Driver(plan).learn(seen)
     for probe in probes:
         if (answer := fresh.predict(probe)).verdict == "accept":
@@ -410,7 +262,7 @@ def unseen(plan: Plan, seen: Sequence[Seen]) -> int:
     for state, _, args in probes:
         answer = driver.predict((state, _NEVER, args), quiet=True)
         if answer.verdict == "accept":
-            driver.calls.append((f"predict({_asked((state, _NEVER, args))})", told(answer)))
+            driver.calls.append((f"predict({asked((state, _NEVER, args))})", told(answer)))
             raise driver.broken("what was never observed is not accepted", told(answer))
     return 2 * len(probes)
 
@@ -464,7 +316,7 @@ def opposite(plan: Plan, seen: Sequence[Seen]) -> int:
     for call, rows in calls.items():
         answer = driver.predict(call, quiet=True)
         if answer.verdict == ("refuse" if rows[0].accepted else "accept"):
-            driver.calls.append((f"predict({_asked(call)})", told(answer)))
+            driver.calls.append((f"predict({asked(call)})", told(answer)))
             happened = "only ever accepted" if rows[0].accepted else "only ever refused"
             raise driver.broken(f"it was {happened} here", told(answer))
     if not calls:
@@ -487,7 +339,7 @@ def effects(plan: Plan, seen: Sequence[Seen]) -> int:
             continue
         tried += 1
         if values.encode(answer.effects) != effect:
-            driver.calls.append((f"predict({_asked(call)})", told(answer)))
+            driver.calls.append((f"predict({asked(call)})", told(answer)))
             raise driver.broken(f"the effect is {shown(effect)}, or not predicted", brief(answer.effects))
     if not tried:
         raise Untried("no effect that was always the same is predicted")
@@ -509,7 +361,7 @@ def next_states(plan: Plan, seen: Sequence[Seen]) -> int:
             continue
         tried += 1
         if values.encode(answer.next_state) != after:
-            driver.calls.append((f"predict({_asked(call)})", told(answer)))
+            driver.calls.append((f"predict({asked(call)})", told(answer)))
             raise driver.broken(f"the next state is {shown(after)}, or not predicted", brief(answer.next_state))
     if not tried:
         raise Untried("no next state that was always the same is predicted")
@@ -532,13 +384,13 @@ def support(plan: Plan, seen: Sequence[Seen]) -> int:
 def plain(plan: Plan, seen: Sequence[Seen]) -> int:
     """Tell of effects and next states that are no plain values."""
     driver = Driver(plan).learn(seen)
-    probes = _probes(seen)
-    kept_before = driver.fingerprint(), _answers(driver, probes)
+    probes = probes_of(seen)
+    kept_before = driver.fingerprint(), answers_of(driver, probes)
     row = next((row for row in seen if row.accepted), seen[0])
     spoilers = [("effect", spoiler) for spoiler in _SPOILERS]
     spoilers += [("next_state", spoiler) for spoiler in _SPOILERS if plan.told_next]
     for name, spoiler in spoilers:
-        words = f"observe({_asked(row.call)}, accepted=True, {name}={spoiler!r})"
+        words = f"observe({asked(row.call)}, accepted=True, {name}={spoiler!r})"
         try:
             driver.model.observe(values.decode(row.state), row.action, values.decode(row.args), True, **{name: spoiler})
         except (TypeError, ValueError):
@@ -547,7 +399,7 @@ def plain(plan: Plan, seen: Sequence[Seen]) -> int:
             raise driver.broken("a TypeError or ValueError", f"{words} raised {type(error).__name__}") from error
         else:
             raise driver.broken("a TypeError or ValueError", f"{words} returned")
-        if (driver.fingerprint(), _answers(driver, probes)) != kept_before:
+        if (driver.fingerprint(), answers_of(driver, probes)) != kept_before:
             driver.calls.append((words, "refused"))
             raise driver.broken("a refused observation changes nothing", "the model answers differently")
     return len(spoilers)

@@ -15,7 +15,7 @@ from surefoot.errors import BadArgument, ContractBroken, ValueRejected
 from surefoot.protocols import ActionModel
 from surefoot.testing import _model_checks as checks
 from surefoot.testing._contract import ContractReport, Findings, Stated, left_out, shortest, skip
-from surefoot.testing._model_checks import Plan, Seen
+from surefoot.testing._model_driver import Plan, Seen, finding
 
 __all__ = ["ActionModelContract", "ModelLaw", "ModelReport", "check_action_model"]
 
@@ -243,7 +243,7 @@ def _tried(plan: Plan, seen: Sequence[Seen], without: frozenset[ModelLaw]) -> Fi
 
 def _told(plan: Plan, seen: Sequence[Seen], found: Findings[ModelLaw], law: ModelLaw) -> str:
     """Return the report about a broken law, with the shortest run that can be found."""
-    shorter = shortest(seen, lambda rows: checks.finding(_CHECKS[law], plan, rows)) or found.broken[law]
+    shorter = shortest(seen, lambda rows: finding(_CHECKS[law], plan, rows)) or found.broken[law]
     return shorter.told(plan.name, "model", law, [other for other in found.broken if other is not law], law in ALWAYS)
 
 
