@@ -88,13 +88,13 @@ def measure_the_rest(report: Report, folder: Path, entries: int, repeats: int) -
             def each(what: str, work: Callable[[], object], ops: int = entries, who: str = backend) -> None:
                 report.add(what, who, entries, [clocked(work, ops) for _ in range(repeats)])
 
-            each("read lines", lambda j=journal: sum(1 for _ in j.lines()))  # type: ignore[misc]
-            each("read entries", lambda j=journal: sum(1 for _ in j.entries()))  # type: ignore[misc]
-            each("read entries, decoded", lambda j=journal: [entry.data for entry in j.entries()])  # type: ignore[misc]
+            each("read lines", lambda j=journal: sum(1 for _ in j.lines()))  # type: ignore[misc]  # its argument is a default
+            each("read entries", lambda j=journal: sum(1 for _ in j.entries()))  # type: ignore[misc]  # its argument is a default
+            each("read entries, decoded", lambda j=journal: [entry.data for entry in j.entries()])  # type: ignore[misc]  # its argument is a default
             each("verify", partial(_sound, journal))
-            each("head", lambda j=journal: [j.head for _ in range(100)], 100)  # type: ignore[misc]
+            each("head", lambda j=journal: [j.head for _ in range(100)], 100)  # type: ignore[misc]  # its argument is a default
             if path is not None:
-                each("open and close, an entry", lambda o=open_one: o().close())  # type: ignore[misc]
+                each("open and close, an entry", lambda o=open_one: o().close())  # type: ignore[misc]  # its argument is a default
             _seal(journal, each)
         if path is not None:
             report.note("file per entry, closed", backend, entries, path.stat().st_size / entries, "B")

@@ -70,7 +70,7 @@ def per_second(step: Callable[[int], bool], reset: Callable[[], object]) -> floa
 def play(name: str) -> str:
     """Step an environment as it is and as a world, with the same actions."""
     raw = gymnasium.make(name)
-    count = int(raw.action_space.n)  # type: ignore[attr-defined]
+    count = int(raw.action_space.n)  # type: ignore[attr-defined]  # its space is Discrete
     bare = per_second(lambda number: any(raw.step(number * 7 % count)[2:4]), raw.reset)
     with FromGymnasium(name, mask=None) as world:
         ours = per_second(lambda number: world.step(number * 7 % count).done, world.reset)

@@ -267,7 +267,7 @@ def cost_of_imports(report: Report, repeats: int) -> None:
 
 
 def warm_up(largest: int) -> None:
-    """Load what is loaded at the first use: NumPy and SciPy too, where one of the maps is so large that it needs them."""
+    """Load what is loaded at the first use: NumPy and SciPy too, where the largest map needs them."""
     m = _worlds.Grid(12_000 if largest >= 1_000 else largest).fill(WorldMap())
     m.next((0, 0), {(1, 1)})
     time.sleep(0.5)  # until the threads that NumPy's BLAS starts are asleep

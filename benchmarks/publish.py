@@ -48,7 +48,7 @@ def main() -> int:
     for path in sorted((HERE / "results").glob("*.json")):
         section = section_of(json.loads(path.read_text(encoding="utf-8")))
         marks = rf"(<!-- {path.stem} -->\n).*?(<!-- /{path.stem} -->)"
-        text, times = re.subn(marks, lambda found, new=section: found[1] + new + "\n" + found[2], text, flags=re.DOTALL)  # type: ignore[misc]
+        text, times = re.subn(marks, lambda found, new=section: found[1] + new + "\n" + found[2], text, flags=re.DOTALL)  # type: ignore[misc]  # its argument is a default
         print(f"{path.stem}: {'written' if times else f'no marks <!-- {path.stem} --> on {PAGE.name}'}")
         missing |= not times
     PAGE.write_text(text, encoding="utf-8")

@@ -33,7 +33,7 @@ import hashlib
 import os
 import re
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
-from json.decoder import scanstring as _scanstring  # type: ignore[attr-defined]
+from json.decoder import scanstring as _scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -223,18 +223,18 @@ def _gate(value: object, role: str) -> bytes:
         except UnicodeEncodeError:
             pass
     elif kind is int:
-        if -_SAFE <= value <= _SAFE:  # type: ignore[operator]
-            return b"%d" % value  # type: ignore[str-format]
+        if -_SAFE <= value <= _SAFE:  # type: ignore[operator]  # `kind is int` says so
+            return b"%d" % value  # type: ignore[str-format]  # as above
     elif kind is tuple:
-        kinds = set(map(type, value))  # type: ignore[call-overload]
+        kinds = set(map(type, value))  # type: ignore[call-overload]  # `kind` says so
         if kinds <= _WORDS_AND_INTS:
             try:
                 data = _json(value)
-                if int not in kinds or len(data) < _SHORT or _all_safe(value):  # type: ignore[arg-type]
+                if int not in kinds or len(data) < _SHORT or _all_safe(value):  # type: ignore[arg-type]  # `kind` says so
                     return data
             except ValueError:  # a lone surrogate, or an int of more digits than Python prints
                 pass
-    elif kind is dict and role is not _STATE and _is_flat(value):  # type: ignore[arg-type]
+    elif kind is dict and role is not _STATE and _is_flat(value):  # type: ignore[arg-type]  # `kind` says so
         try:
             return _json_sorted(value)
         except UnicodeEncodeError:
@@ -310,7 +310,7 @@ def _encode_deep(root: object, role: str) -> bytes:
                 path[-1], value = step
                 if keyed:
                     key = path[-1]
-                    out.append(_json("~" + key if key.startswith("~") else key) + b":")  # type: ignore[union-attr,operator]
+                    out.append(_json("~" + key if key.startswith("~") else key) + b":")  # type: ignore[union-attr,operator]  # `keyed` says so
                 break
             stack.pop()
             path.pop()
@@ -569,7 +569,7 @@ class ExactDict(Mapping[Any, V], Generic[V]):
         mine = {data: value for data, (_, value) in self._items.items()}
         return mine == {data: value for data, (_, value) in theirs._items.items()}
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # the usual way to say so
 
     def __repr__(self) -> str:
         """Show it as a dict display would."""

@@ -98,8 +98,8 @@ class Fold:
                 self.drop(None if states is None else list(map(values.encode_state, states)), seq)
             case events.Configured():
                 self.configure(Settings.of(event))
-            case _:  # Merged events are unpacked before they come here
-                assert_never(event)  # type: ignore[arg-type]
+            case _:
+                assert_never(event)  # type: ignore[arg-type]  # Merged events are unpacked before they come here
 
     def configure(self, settings: Settings) -> None:
         """Take new settings; ages count from now."""

@@ -110,7 +110,7 @@ class Marks:
         """Compare every mark."""
         return isinstance(other, Marks) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # the usual way to say so
 
 
 def as_interval(span: Span) -> Interval | None:

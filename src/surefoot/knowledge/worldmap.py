@@ -102,10 +102,10 @@ class WorldMap(Keeping):
             "name": name,
         }
         given = {field: value for field, value in asked.items() if value is not None}
-        settings = Settings(**given)  # type: ignore[arg-type]
+        settings = Settings(**given)  # type: ignore[arg-type]  # Settings checks them
         self._given = settings
         self._open(path, journal, stream, durability=durability, clock=clock, repair=repair)
-        if self._begun and replace(self._fold.settings, **given) != self._fold.settings:  # type: ignore[arg-type]
+        if self._begun and replace(self._fold.settings, **given) != self._fold.settings:  # type: ignore[arg-type]  # Settings checks them
             self._configure(**given)
 
     def visit(self, state: Any, step: Any = None, *, facts: Mapping[str, Any] | None = None, **named: Any) -> Self:

@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 
 class NoMethod(Hallway):
-    actions = ("left", "right")  # type: ignore[assignment]
+    actions = ("left", "right")  # type: ignore[assignment]  # the lie
 
 
 class LockedSeed(Hallway):
@@ -26,12 +26,12 @@ class LockedSeed(Hallway):
 
 
 class SeedRequired(Hallway):
-    def reset(self, seed: int) -> Any:  # type: ignore[override]
+    def reset(self, seed: int) -> Any:  # type: ignore[override]  # the lie
         return super().reset(seed)
 
 
 class SeedByNameOnly(Hallway):
-    def reset(self, *, seed: int | None = None) -> Any:  # type: ignore[override]
+    def reset(self, *, seed: int | None = None) -> Any:  # type: ignore[override]  # the lie
         return super().reset(seed)
 
 
@@ -96,7 +96,7 @@ class RaisesAtTheWall(Hallway):
 
 class AcceptedNone(Hallway):
     def take(self, action: Any) -> Any:
-        return Outcome(self.state(), None) if action == "wait" else super().take(action)  # type: ignore[arg-type]
+        return Outcome(self.state(), None) if action == "wait" else super().take(action)  # type: ignore[arg-type]  # the lie
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ class Lax(Outcome[Any]):
 
 class AcceptedOne(Hallway):
     def take(self, action: Any) -> Any:
-        return Lax(self.state(), 1) if action == "wait" else super().take(action)  # type: ignore[arg-type]
+        return Lax(self.state(), 1) if action == "wait" else super().take(action)  # type: ignore[arg-type]  # the lie
 
 
 class DoneByCount(Hallway):
     def take(self, action: Any) -> Any:
-        return Lax(self.state(), True, None, 0) if action == "wait" else super().take(action)  # type: ignore[arg-type]
+        return Lax(self.state(), True, None, 0) if action == "wait" else super().take(action)  # type: ignore[arg-type]  # the lie
 
 
 class ReasonByNumber(Hallway):

@@ -119,7 +119,7 @@ def _forge(answer: Prediction, **fields: Any) -> Prediction:
 
 
 class Mute(Rote):
-    fingerprint = "none"  # type: ignore[assignment]
+    fingerprint = "none"  # type: ignore[assignment]  # the lie
 
 
 class Raising(Rote):
@@ -172,27 +172,27 @@ class Changed(Rote):
 
 
 class NotANumber(Changed):
-    field, value = "risk", float("nan")  # type: ignore[assignment]
+    field, value = "risk", float("nan")  # type: ignore[assignment]  # the lie
 
 
 class NegativeRisk(Changed):
-    field, value = "risk", -0.5  # type: ignore[assignment]
+    field, value = "risk", -0.5  # type: ignore[assignment]  # the lie
 
 
 class Perhaps(Changed):
-    field, value = "verdict", "perhaps"  # type: ignore[assignment]
+    field, value = "verdict", "perhaps"  # type: ignore[assignment]  # the lie
 
 
 class BackwardRate(Changed):
-    field, value = "rate", (0.9, 0.1)  # type: ignore[assignment]
+    field, value = "rate", (0.9, 0.1)  # type: ignore[assignment]  # the lie
 
 
 class SetOfEffects(Changed):
-    field, value = "effects", {1, 2}  # type: ignore[assignment]
+    field, value = "effects", {1, 2}  # type: ignore[assignment]  # the lie
 
 
 class OtherAction(Changed):
-    field, value = "action", "somebody else's"  # type: ignore[assignment]
+    field, value = "action", "somebody else's"  # type: ignore[assignment]  # the lie
 
 
 # ── what is given, and what is got ──────────────────────────────────────────────────────────────────────────────────
@@ -217,7 +217,7 @@ class Popper(Rote):
         next_state: Any = None,
     ) -> Prediction:
         answer = super().observe(state, action, args, accepted, effect, next_state)
-        args.pop("count", None)  # type: ignore[attr-defined]
+        args.pop("count", None)  # type: ignore[attr-defined]  # the lie
         return answer
 
 

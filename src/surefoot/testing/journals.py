@@ -113,7 +113,7 @@ class BackendContract:
             backend = self._opened(stack, tmp_path)
             backend.extend(lambda count, last: given[:3])
             for line in given[3:]:
-                backend.extend(lambda count, last, line=line: [line])  # type: ignore[misc]
+                backend.extend(lambda count, last, line=line: [line])  # type: ignore[misc]  # its argument is a default
             found = list(backend.lines())
             assert [type(line) for line in found] == [bytes] * len(given)
             assert found == given, "lines came back changed, or in another order"
@@ -155,7 +155,7 @@ class BackendContract:
             backend = self._opened(stack, tmp_path)
             for n, build in enumerate((raising, lambda count, last: failing(), raising)):
                 try:
-                    backend.extend(build)  # type: ignore[arg-type]
+                    backend.extend(build)  # type: ignore[arg-type]  # it raises
                 except LookupError:
                     pass
                 else:
@@ -193,7 +193,7 @@ class BackendContract:
         """Four threads on one backend: every append is there once, each following the one before."""
         with ExitStack() as stack:
             backend = self._opened(stack, tmp_path)
-            _in_threads([lambda who=who: _append(backend, who, 25) for who in "abcd"])  # type: ignore[misc]
+            _in_threads([lambda who=who: _append(backend, who, 25) for who in "abcd"])  # type: ignore[misc]  # its argument is a default
             _check_writers(backend, {who: 25 for who in "abcd"})
 
     def test_a_journal_on_it_verifies(self, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ class BackendContract:
             for n in range(6):
                 pair[n % 2].extend(_numbered("ab"[n % 2]))
                 assert [len(backend) for backend in pair] == [n + 1, n + 1], "one does not see what the other added"
-            _in_threads([lambda b=b: _append(b, "c", 25) for b in pair])  # type: ignore[misc]
+            _in_threads([lambda b=b: _append(b, "c", 25) for b in pair])  # type: ignore[misc]  # its argument is a default
             for backend in pair:
                 _check_writers(backend, {"a": 3, "b": 3, "c": 50})
 
@@ -352,7 +352,7 @@ def _play(file: str, name: str, where: str, role: str, who: str) -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         sys.stdin.readline()
-        _in_threads([lambda n=n: _append(backend, f"{who}{n}", 25) for n in range(4)])  # type: ignore[misc]
+        _in_threads([lambda n=n: _append(backend, f"{who}{n}", 25) for n in range(4)])  # type: ignore[misc]  # its argument is a default
         backend.close()
         sys.stdout.write("done\n")
         return

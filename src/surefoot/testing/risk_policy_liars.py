@@ -89,11 +89,11 @@ class Purse:
 
 
 class NoMethod(Purse):
-    decide = "take"  # type: ignore[assignment]
+    decide = "take"  # type: ignore[assignment]  # the lie
 
 
 class GainRequired(Purse):
-    def decide(self, prediction: Any, gain: Any, key: Any = None) -> Any:  # type: ignore[override]
+    def decide(self, prediction: Any, gain: Any, key: Any = None) -> Any:  # type: ignore[override]  # the lie
         return super().decide(prediction, gain, key)
 
 

@@ -58,7 +58,7 @@ def texts(*, most: int = 12) -> SearchStrategy[str]:
         [*"~\x00\n\x7f\u2028éß\ufeff", "", "~i", "~l", "~~", "e\u0301", "🦶🏽", "null", "1", "0.0"]
     )
     letters = st.characters(exclude_categories=["Cs"])
-    return st.one_of(st.text(letters, max_size=most), awkward)  # type: ignore[no-any-return]
+    return st.one_of(st.text(letters, max_size=most), awkward)  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 def scalars() -> SearchStrategy[Any]:
@@ -75,7 +75,7 @@ def scalars() -> SearchStrategy[Any]:
     st = _st()
     edges = [2**53 - 1, 2**53, -(2**53), 2**63, 2**64, 10**100, -(2**4000)]
     floats = st.floats(allow_nan=False, allow_infinity=False)
-    return st.one_of(  # type: ignore[no-any-return]
+    return st.one_of(  # type: ignore[no-any-return]  # `st` is loaded at use
         st.none(),
         st.booleans(),
         st.integers(),
@@ -100,7 +100,7 @@ def states(*, most: int = 8) -> SearchStrategy[Any]:
         >>> test()
     """
     st = _st()
-    return st.recursive(scalars(), lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=most)  # type: ignore[no-any-return]
+    return st.recursive(scalars(), lambda inner: st.lists(inner, max_size=4).map(tuple), max_leaves=most)  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 def values(*, most: int = 8) -> SearchStrategy[Any]:
@@ -121,9 +121,9 @@ def values(*, most: int = 8) -> SearchStrategy[Any]:
 
     def nested(inner: SearchStrategy[Any]) -> SearchStrategy[Any]:
         lists = st.lists(inner, max_size=4)
-        return st.one_of(lists.map(tuple), lists, st.dictionaries(texts(), inner, max_size=4))  # type: ignore[no-any-return]
+        return st.one_of(lists.map(tuple), lists, st.dictionaries(texts(), inner, max_size=4))  # type: ignore[no-any-return]  # `st` is loaded at use
 
-    return st.recursive(scalars(), nested, max_leaves=most)  # type: ignore[no-any-return]
+    return st.recursive(scalars(), nested, max_leaves=most)  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 def actions(*, most: int = 8) -> SearchStrategy[Any]:
@@ -144,7 +144,7 @@ def actions(*, most: int = 8) -> SearchStrategy[Any]:
     named = st.fixed_dictionaries({"name": texts()}).flatmap(
         lambda name: st.dictionaries(texts(), values(most=most), max_size=3).map(lambda rest: {**rest, **name})
     )
-    return st.one_of(states(most=most), named)  # type: ignore[no-any-return]
+    return st.one_of(states(most=most), named)  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 def look_alikes() -> SearchStrategy[tuple[Any, Any]]:
@@ -173,7 +173,7 @@ def look_alikes() -> SearchStrategy[tuple[Any, Any]]:
     around = st.lists(scalars(), max_size=2)
     wrapped = st.tuples(pairs, around, around).map(lambda drawn: tuple((*drawn[1], one, *drawn[2]) for one in drawn[0]))
     both = st.one_of(pairs, wrapped)
-    return both.flatmap(lambda pair: st.sampled_from([pair, pair[::-1]]))  # type: ignore[no-any-return]
+    return both.flatmap(lambda pair: st.sampled_from([pair, pair[::-1]]))  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ def not_plain() -> SearchStrategy[Any]:
 
     def nested(inner: SearchStrategy[Any]) -> SearchStrategy[Any]:
         among = st.tuples(few, inner, few).map(lambda drawn: [*drawn[0], drawn[1], *drawn[2]])
-        return st.one_of(among.map(tuple), among, st.tuples(texts(), inner).map(lambda pair: dict([pair])))  # type: ignore[no-any-return]
+        return st.one_of(among.map(tuple), among, st.tuples(texts(), inner).map(lambda pair: dict([pair])))  # type: ignore[no-any-return]  # `st` is loaded at use
 
-    return st.one_of(bad, nested(bad), nested(nested(bad)))  # type: ignore[no-any-return]
+    return st.one_of(bad, nested(bad), nested(nested(bad)))  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 def not_states() -> SearchStrategy[Any]:
@@ -266,7 +266,7 @@ def not_states() -> SearchStrategy[Any]:
     inside = st.one_of(st.lists(values(most=3), max_size=3), st.dictionaries(texts(), values(most=3), max_size=3))
     few = st.lists(scalars(), max_size=2)
     among = st.tuples(few, inside, few).map(lambda drawn: (*drawn[0], drawn[1], *drawn[2]))
-    return st.one_of(inside, among)  # type: ignore[no-any-return]
+    return st.one_of(inside, among)  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 class Walk(NamedTuple):
@@ -302,7 +302,7 @@ def walks(
     """
     st = _st()
 
-    @st.composite  # type: ignore[untyped-decorator]
+    @st.composite  # type: ignore[untyped-decorator]  # `st` is loaded at use
     def draw_walk(draw: DrawFn) -> Walk:
         walk = Walk(draw(st.sampled_from(list(seeds))), [])
         world = make()
@@ -323,7 +323,7 @@ def walks(
                 world.close()
         return walk
 
-    return draw_walk()  # type: ignore[no-any-return]
+    return draw_walk()  # type: ignore[no-any-return]  # `st` is loaded at use
 
 
 def _st() -> ModuleType:
