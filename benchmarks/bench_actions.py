@@ -2,15 +2,19 @@
 
     python benchmarks/bench_actions.py [--sizes 1e3,5e3,1e4,1e5,1e6] [--quick] [--alone] [--json FILE]
 
-One action, 5 or 20 conditions of five labels each, all as likely, and three worlds: *clean* (refused where one of two
-conditions holds its fifth label), *noise* (the same, and 1 % of what is accepted is refused all the same), *continuous*
-(one of the conditions is a number in [0, 1), refused above 0.9, instead of a label).
+One action, 5 or 20 conditions of five labels each, all as likely, and four worlds: *clean* (refused where one of two
+conditions holds its fifth label), *noise* (the same, and 1 % of what is accepted is refused all the same), *skewed*
+(noise, with labels as 9 : 7 : 5 : 3 : 1), *continuous* (one of the conditions is a number in [0, 1), refused above 0.9,
+instead of a label).
 
 A model that has taken in so many observations observes up to 1,000 more and predicts: the call just observed ("observe,
 then predict", in turn), calls observed a little earlier ("predict"), and calls that were not observed ("predict, new";
-with 20 conditions hardly any call comes twice). Figures are CPU time per call. Ours observes everything; the peer gets
-what was before by its `replay`, which is no part of the figures: it would take hours to observe. One figure may take a
-quarter of the cap; what was done until then counts, marked `*`, and larger sizes are left out.
+with 20 conditions hardly any call comes twice). The models take turns, 25 calls each, and figures are CPU time per
+call, the median over the turns. Ours observes everything; the peer gets what was before by its `replay`, which is no
+part of the figures: it would take hours to observe. One figure may take a quarter of the cap; what was done until then
+counts, marked `*`, and larger sizes are left out.
+
+Then batches: 10,000 calls at once, as coded columns, as columns of plain lists, and as states, beside the single call.
 """
 
 from __future__ import annotations
@@ -27,25 +31,39 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from _harness import CAP, Report, Sample, command_of, here, results_of
+import numpy as np
+
+from _harness import CAP, Report, Sample, command_of, here, quiet, results_of
+from surefoot.learners.batches import Coded
 from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.learners.vocabulary import Vocabulary
+from surefoot.protocols import Prediction
 
 __all__ = ["main"]
 
 SIZES = (1_000, 5_000, 10_000, 100_000, 1_000_000)
-WORLDS = ("clean", "noise", "continuous")
+WORLDS = ("clean", "noise", "skewed", "continuous")
+WEIGHTS = (9, 7, 5, 3, 1)
 CONDITIONS = (5, 20)
 CHUNK = 500
 CALLS = 1_000
-TEN = 10
+TURN = 25
+BATCH = 10_000
 BOTH = "observe, then predict"
 Row = tuple[tuple[Any, ...], bool]
 Predicate = Callable[[Any, Mapping[str, Any]], Any]
 
 GROWTH = 2.0
 """How much more a call may take at the largest size than at the smallest: as good as constant."""
-TARGETS = (("noise", 10_000, 50.0), ("noise", 100_000, 500.0), ("continuous", 5_000, 1_000.0))
+TARGETS = (
+    ("noise", 10_000, 50.0),
+    ("noise", 100_000, 500.0),
+    ("skewed", 10_000, 50.0),
+    ("skewed", 100_000, 500.0),
+    ("continuous", 5_000, 1_000.0),
+)
+AT_ONCE = 20.0
+"""How many times faster a row of a coded batch is to be than a single call."""
 
 
 def rows(world: str, conditions: int, number: int, seed: int) -> Iterator[list[Row]]:
@@ -55,14 +73,14 @@ def rows(world: str, conditions: int, number: int, seed: int) -> Iterator[list[R
     for start in range(0, number, CHUNK):
         chunk: list[Row] = []
         for _ in range(min(CHUNK, number - start)):
-            held: list[Any] = rng.choices(labels, k=conditions)
+            held: list[Any] = rng.choices(labels, WEIGHTS if world == "skewed" else None, k=conditions)
             accepted = held[1] != "e"
             if world == "continuous":
                 held[0] = rng.random()
                 accepted = accepted and held[0] <= 0.9
             else:
                 accepted = accepted and held[0] != "e"
-            if world == "noise" and rng.random() < 0.01:
+            if world in ("noise", "skewed") and rng.random() < 0.01:
                 accepted = False
             chunk.append((tuple(held), accepted))
         yield chunk
@@ -98,19 +116,46 @@ def peers(world: str, conditions: int, number: int) -> Any:
     return Model.replay(SimpleNamespace(journal=journal), vocabulary)
 
 
-def run(model: Any, world: str, conditions: int, calls: int, limit: float) -> dict[str, Sample]:
+class Floor:
+    """What the least costs that any such model must do: read the conditions, look the vector up, and answer."""
+
+    def __init__(self, conditions: int) -> None:
+        self._vocabulary = Vocabulary(predicates(conditions))
+        self._seen: dict[tuple[Any, ...], int] = {}
+
+    def observe(self, state: Any, action: str, args: Mapping[str, Any], accepted: bool) -> Prediction:
+        """Count a vector."""
+        vector = self._vocabulary.features(state, action, args)
+        times = self._seen.get(vector, 0)
+        self._seen[vector] = times + 1
+        return Prediction("unknown", 0.5, times, "", False, None, action)
+
+    def predict(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
+        """Look a vector up."""
+        vector = self._vocabulary.features(state, action, args)
+        return Prediction("unknown", 0.5, self._seen.get(vector, 0), "", False, None, action)
+
+
+def floor(world: str, conditions: int, number: int) -> Any:
+    """Return what learns nothing; it needs no calls before."""
+    return Floor(conditions)
+
+
+def run(
+    models: Mapping[str, Any], world: str, conditions: int, calls: int, limit: float
+) -> dict[str, dict[str, list[Sample]]]:
     """Return what observing calls takes, predicting them again, both in turn, and predicting calls that are new.
 
-    Over the limit a model is stopped after the next ten calls, and what it has done counts.
+    Over the limit a model is stopped after its turn, and what it has done counts.
     """
 
-    def observe(row: Row) -> None:
+    def observe(model: Any, row: Row) -> None:
         model.observe(row[0], "act", {}, row[1])
 
-    def predict(row: Row) -> None:
+    def predict(model: Any, row: Row) -> None:
         model.predict(row[0], "act", {})
 
-    def both(row: Row) -> None:
+    def both(model: Any, row: Row) -> None:
         model.observe(row[0], "act", {}, row[1])
         model.predict(row[0], "act", {})
 
@@ -119,22 +164,82 @@ def run(model: Any, world: str, conditions: int, calls: int, limit: float) -> di
     )
     parts = {BOTH: (both, first), "observe": (observe, second), "predict": (predict, second)}
     parts["predict, new"] = predict, new
-    predict(new[0])  # the peer works out what it replayed when it is first asked
-    return {what: _timed(do, found, limit) for what, (do, found) in parts.items()}
+    for model in models.values():
+        predict(model, new[0])  # the peer works out what it replayed when it is first asked
+    with quiet():
+        return {what: _in_turn(models, do, found, limit) for what, (do, found) in parts.items()}
 
 
-def _timed(do: Callable[[Row], None], found: Sequence[Row], limit: float) -> Sample:
-    """Return what calls take; the loop around them is counted."""
-    gc.collect()
-    cpu, wall = time.process_time(), time.perf_counter()
-    done = 0
-    for start in range(0, len(found), TEN):
-        for row in found[start : start + TEN]:
-            do(row)
-        done += len(found[start : start + TEN])
-        if time.process_time() - cpu > limit:
-            break
-    return Sample(time.process_time() - cpu, time.perf_counter() - wall, done, done < len(found))
+def _in_turn(
+    models: Mapping[str, Any], do: Callable[[Any, Row], None], found: Sequence[Row], limit: float
+) -> dict[str, list[Sample]]:
+    """Return what each model takes for its turns; the loop around the calls is counted."""
+    taken: dict[str, list[Sample]] = {who: [] for who in models}
+    for start in range(0, len(found), TURN):
+        turn = found[start : start + TURN]
+        for who, model in models.items():
+            if taken[who] and taken[who][-1].capped:
+                continue
+            cpu, wall = time.process_time(), time.perf_counter()
+            for row in turn:
+                do(model, row)
+            cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+            over = sum(sample.cpu for sample in taken[who]) + cpu > limit and start + TURN < len(found)
+            taken[who].append(Sample(cpu, wall, len(turn), over))
+    return taken
+
+
+def batches(report: Report, size: int, repeats: int = 7) -> None:
+    """Measure ours on very many calls at once, after `size` observations: calls that are new, and calls observed."""
+    for world in WORLDS:
+        for conditions in CONDITIONS:
+            report.section = f"at once: {world}, {conditions} conditions"
+            model = ours(world, conditions, size)
+            for what, seed in (("new", 4), ("observed", 1)):
+                states = [state for chunk in rows(world, conditions, size, seed) for state, _ in chunk]
+                ways = ways_of(model, states, coded(model.vocabulary.names, states))
+                samples: dict[str, list[Sample]] = {way: [] for way in ways}
+                model.predict_many(states, "act")  # the arrays are made once
+                with quiet():
+                    for _ in range(repeats):
+                        for way, (ask, count) in ways.items():
+                            cpu, wall = time.process_time(), time.perf_counter()
+                            ask()
+                            taken = time.process_time() - cpu, time.perf_counter() - wall
+                            samples[way].append(Sample(*taken, count))
+                for way, found in samples.items():
+                    report.add(f"{report.section}, {what}: {way}", report.ours, size, found)
+
+
+def coded(names: Sequence[str], states: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """Return states as columns, labels coded."""
+    columns: dict[str, Any] = {}
+    for name, column in zip(names, zip(*states, strict=True), strict=True):
+        if isinstance(column[0], float):
+            columns[name] = np.array(column)
+        else:
+            labels = sorted(set(column))
+            columns[name] = Coded(labels, np.array([labels.index(label) for label in column]))
+    return columns
+
+
+def ways_of(
+    model: ConservativeActionModel, states: list[tuple[Any, ...]], columns: Mapping[str, Any]
+) -> dict[str, tuple[Callable[[], object], int]]:
+    """Return the ways to predict states, and how many calls each makes."""
+    lists = {name: list(column) for name, column in zip(columns, zip(*states, strict=True), strict=True)}
+    few = states[:CALLS]
+
+    def one_by_one() -> None:
+        for state in few:
+            model.predict(state, "act", {})
+
+    return {
+        "single calls": (one_by_one, len(few)),
+        "coded columns": (lambda: model.predict_columns(columns, "act"), len(states)),
+        "columns of lists": (lambda: model.predict_columns(lists, "act"), len(states)),
+        "states": (lambda: model.predict_many(states, "act"), len(states)),
+    }
 
 
 def weigh(make: Callable[[str, int, int], Any], conditions: int, size: int) -> float:
@@ -160,13 +265,12 @@ def measure(
             report.section = f"{world}, {conditions} conditions"
             stopped: set[str] = set()
             for size in sizes:
-                for who, make in contenders.items():
-                    if who in stopped:
-                        continue
-                    samples = run(make(world, conditions, size), world, conditions, min(size // 10, CALLS), limit / 4)
-                    for what, sample in samples.items():
-                        report.add(f"{report.section}: {what}", who, size, [sample])
-                        if sample.capped:
+                models = {who: make(world, conditions, size) for who, make in contenders.items() if who not in stopped}
+                taken = run(models, world, conditions, min(size // 10, CALLS), limit / 4)
+                for what, found in taken.items():
+                    for who, samples in found.items():
+                        report.add(f"{report.section}: {what}", who, size, samples)
+                        if any(sample.capped for sample in samples):
                             stopped.add(who)
 
 
@@ -197,7 +301,11 @@ def judge(report: Report) -> list[tuple[str, bool | None]]:
         for world, size, at_least in TARGETS:
             ratio = report.ratio(f"{world}, {conditions} conditions: {BOTH}", size)
             row = report.find(f"{world}, {conditions} conditions: {BOTH}", report.peer, size)
-            mark = f" (over the {row.ops} calls that the peer got through)" if row is not None and row.capped else ""
+            mark = (
+                f" (over the {row.ops * row.repeats} calls that the peer got through)"
+                if row is not None and row.capped
+                else ""
+            )
             text = "not measured" if ratio is None else f"{ratio:,.0f}×{mark}"
             name = f"{world}, {conditions} conditions, {size:,} calls: at least {at_least:g}×"
             found.append((f"{name}: {text}", None if ratio is None else ratio >= at_least))
@@ -205,6 +313,18 @@ def judge(report: Report) -> list[tuple[str, bool | None]]:
             ratio = report.ratio(f"clean, {conditions} conditions: {BOTH}", size)
             assert ratio is not None  # both have a figure at the peer's sizes
             found.append((f"clean, {conditions} conditions, {size:,} calls: not slower: {ratio:.2f}×", ratio >= 1.0))
+    for world in WORLDS:
+        for conditions in CONDITIONS:
+            for what in ("new", "observed"):
+                name = f"at once: {world}, {conditions} conditions, {what}"
+                single, many = (
+                    report.find(f"{name}: {way}", report.ours, BATCH) for way in ("single calls", "coded columns")
+                )
+                if single is None or many is None or single.cpu is None or not many.cpu:
+                    found.append((f"{name}: coded columns at least {AT_ONCE:g}×: not measured", None))
+                else:
+                    times = single.cpu / many.cpu
+                    found.append((f"{name}: coded columns at least {AT_ONCE:g}×: {times:.1f}×", times >= AT_ONCE))
     return found
 
 
@@ -214,6 +334,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--sizes", help="numbers of observations, with commas; default: 1e3,5e3,1e4,1e5,1e6")
     parser.add_argument("--quick", action="store_true", help="1e3, 5e3 and 1e4 only, cap of 10 s")
     parser.add_argument("--alone", action="store_true", help="without the peer")
+    parser.add_argument("--floor", action="store_true", help="beside them what learns nothing: the least it can cost")
     parser.add_argument("--cap", type=float, default=0.0, help="CPU seconds for a contender and size, default 60")
     parser.add_argument("--strict", action="store_true", help="a missed target is an error")
     parser.add_argument("--json", type=Path, help="write every figure there; default for a full run: results/")
@@ -226,7 +347,12 @@ def main(words: list[str] | None = None) -> int:
     report = Report("Learning what is accepted", command_of(__file__))
     print(f"{report.title}: {here()}")
     contenders = {report.ours: ours} if given.alone else {report.ours: ours, report.peer: peers}
+    if given.floor:
+        contenders["floor"] = floor
     measure(report, contenders, sizes, given.cap or (10.0 if given.quick else CAP))
+    if BATCH in sizes:
+        batches(report, BATCH)
+    contenders.pop("floor", None)
     memory(report, contenders, sizes)
     print(f"\n{report.table()}\n")
     for note in report.notes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from surefoot.knowledge.routes import Route
     from surefoot.knowledge.store import KnowledgeStore
     from surefoot.knowledge.worldmap import WorldMap
+    from surefoot.learners.batches import Coded, Predictions
     from surefoot.learners.conservative import ConservativeActionModel
     from surefoot.learners.vocabulary import MISSING, UNREAD, Vocabulary
     from surefoot.models.build import build
@@ -45,6 +46,7 @@ __all__ = [
     "ActionModel",
     "Agenda",
     "Claim",
+    "Coded",
     "ConservativeActionModel",
     "Entry",
     "Environment",
@@ -60,6 +62,7 @@ __all__ = [
     "Outcome",
     "POMDP",
     "Prediction",
+    "Predictions",
     "Protect",
     "RiskBudget",
     "RiskPolicy",
@@ -83,6 +86,7 @@ _HOMES = {
     "ActionModel": "surefoot.protocols",
     "Agenda": "surefoot.knowledge.agenda",
     "Claim": "surefoot.knowledge.claims",
+    "Coded": "surefoot.learners.batches",
     "ConservativeActionModel": "surefoot.learners.conservative",
     "Entry": "surefoot.journal",
     "Environment": "surefoot.protocols",
@@ -98,6 +102,7 @@ _HOMES = {
     "Outcome": "surefoot.protocols",
     "POMDP": "surefoot.models.markov",
     "Prediction": "surefoot.protocols",
+    "Predictions": "surefoot.learners.batches",
     "Protect": "surefoot.knowledge.risk",
     "RiskBudget": "surefoot.knowledge.risk",
     "RiskPolicy": "surefoot.protocols",

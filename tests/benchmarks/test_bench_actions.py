@@ -35,14 +35,15 @@ def test_it_is_measured_alone(tmp_path: Path) -> None:
     printed = run("--alone", "--sizes", "60,200", "--json", str(tmp_path / "out.json"))
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     figures = {(row["what"], row["size"]) for row in found["rows"]}
-    for world in ("clean", "noise", "continuous"):
+    for world in ("clean", "noise", "skewed", "continuous"):
         for conditions in (5, 20):
             for call in CALLS:
                 assert {(f"{world}, {conditions} conditions: {call}", size) for size in (60, 200)} <= figures
     assert ("memory, clean, 5 conditions: a distinct case", 200) in figures
     assert {row["who"] for row in found["rows"]} == {"surefoot"}
     assert "noise, 5 conditions, 10,000 calls: at least 50×: not measured" in printed
-    assert len(found["checks"]) == 24
+    assert "at once: clean, 5 conditions, new: coded columns at least 20×: not measured" in printed
+    assert len(found["checks"]) == 24 + 10 + 16
 
 
 @pytest.mark.skipif(not HAS_PEER, reason="needs solvi: pip install 'surefoot[bench]'")
@@ -68,10 +69,26 @@ def test_the_worlds_refuse_what_they_say(bench: Any) -> None:
             state[1] != "e" and (state[0] <= 0.9 if world == "continuous" else state[0] != "e") for state, _ in calls
         ]
         odd = sum(a != b for a, (_, b) in zip(right, calls, strict=True))
-        assert (0 < odd < 90) if world == "noise" else odd == 0
+        assert (0 < odd < 90) if world in ("noise", "skewed") else odd == 0
 
 
 @pytest.mark.skipif(not HAS_PEER, reason="needs solvi: pip install 'surefoot[bench]'")
 def test_the_peer_replays_what_ours_observes(bench: Any) -> None:
     assert bench.peers("clean", 5, 300).summary("act")["transitions"] == 300
     assert bench.ours("clean", 5, 300).observations == 300
+
+
+def test_what_learns_nothing_is_measured_too(bench: Any) -> None:
+    model = bench.floor("clean", 5, 100)
+    assert model.observe(("a",) * 5, "act", {}, True).support == 0
+    assert model.predict(("a",) * 5, "act", {}).support == 1
+
+
+def test_a_batch_is_measured_each_way(bench: Any) -> None:
+    lines: list[str] = []
+    report = bench.Report("batches", "here", say=lines.append)
+    bench.batches(report, 60, repeats=1)
+    ways = {row.what for row in report.rows}
+    for way in ("single calls", "coded columns", "columns of lists", "states"):
+        assert f"at once: continuous, 20 conditions, observed: {way}" in ways
+    assert len(lines) == len(report.rows) == 4 * 2 * 2 * 4

@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import comb, isclose, log
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from surefoot.learners._judging import difference, excess, likelihood, refusals, sign_test
+from surefoot.learners._cases import VARIED
+from surefoot.learners._judging import difference, exceeds, excess, likelihood, never, refusals, sign_test, summary_of
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,18 @@ def test_words() -> None:
     assert difference({"a": {"x": 1}}, {"a": {"x": 1}}) == ""
     assert difference({"a": {"x": 1}}, {"a": {"y": 1}}) == "a differ in ['x', 'y']"
     assert difference({"a": 1}, {"a": 2}) == "a is 1 here and 2 there"
+
+
+@given(st.integers(0, 10**6), st.integers(0, 3000), st.integers(0, 10**6), st.integers(0, 3000), st.floats(0.1, 20.0))
+def test_far_from_the_limit_no_logarithm_is_needed(a: int, b: int, c: int, d: int, limit: float) -> None:
+    if a + b:
+        assert exceeds(a, b, c, d, limit) == (excess(a, b, c, d) > limit)
+
+
+def test_what_is_said_of_refusals_and_effects() -> None:
+    assert never("a is 'x'", 1) == "a is 'x', never accepted (1 refusal)"
+    assert never("a is 'x'", 2) == f"a is 'x', never accepted ({refusals(2)})"
+    assert summary_of({}) == 0
+    assert summary_of({b"1": 2}) == [[1, 2]]
+    assert summary_of({b"1": 2, b"2": 1}) == 2
+    assert summary_of({VARIED: 40}) == "more than 16"

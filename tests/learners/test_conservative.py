@@ -264,6 +264,19 @@ def test_effects_that_do_not_vary_are_predicted_as_copies() -> None:
     assert model.predict({"a": 2}, "do", {}).effects == {"status": ["done"]}
 
 
+def test_effects_that_all_differ_are_no_prediction() -> None:
+    model = ConservativeActionModel(words("a"))
+    for n in range(20):
+        model.observe({"a": 1}, "do", {}, True, n)
+        summary = model.summary("do")
+        assert summary is not None
+        assert summary["effects"] == ([[0, 1]] if n == 0 else n + 1 if n < 16 else "more than 16")
+    prediction = model.predict({"a": 1}, "do", {})
+    assert (prediction.verdict, prediction.effects, prediction.confidence) == ("accept", None, 0.0)
+    other = ConservativeActionModel(model.vocabulary).merge(model)
+    assert other.fingerprint() == model.fingerprint()
+
+
 def test_no_effect_is_predicted_too() -> None:
     model = taught(words("a"), [{"a": 1}], [])
     assert (model.predict({"a": 1}, "do", {}).effects, model.predict({"a": 1}, "do", {}).confidence) == (None, 1.0)

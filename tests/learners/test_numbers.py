@@ -26,6 +26,7 @@ def test_agrees_with_a_sorted_list(block: int, adds: list[float], asked: list[fl
         for x in adds:
             held.add(x)
             plain.append(x)
+            held.span(None, x)  # the sizes are kept up to date from now on
             if rng.random() < 0.3:
                 gone = plain.pop(rng.randrange(len(plain)))
                 held.remove(gone)
@@ -39,3 +40,6 @@ def test_agrees_with_a_sorted_list(block: int, adds: list[float], asked: list[fl
             assert held.around(x) == (below[-1] if below else None, above[0] if above else None)
             assert (x in held) == (x in distinct)
             assert held.between(x, x + 7) == [y for y in distinct if x < y < x + 7]
+            for low, high in ((x, x + 7), (None, x), (x, None), (None, None), (x, x), (x + 1, x)):
+                inside = [y for y in distinct if (low is None or low < y) and (high is None or y < high)]
+                assert held.span(low, high) == ((len(inside), inside[0], inside[-1]) if inside else None)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import values
 from surefoot.errors import BadArgument
+from surefoot.learners._cases import Case, Item, exact
 from surefoot.learners._judging import say
 from surefoot.learners._spaces import Overlay, Undetermined
 from surefoot.learners.effects import EffectRule
-from surefoot.learners.evidence import ActionEvidence, Case, Item, exact
+from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.explaining import Explanation
 from surefoot.learners.suggesting import Row, Suggestion, separate
 from surefoot.learners.vocabulary import MISSING, Vocabulary
@@ -54,7 +55,7 @@ class Answering:
         def _broken(self, action: str, features: tuple[Any, ...]) -> str | None: ...
 
         def _judge(
-            self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], key: Any
+            self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], case: Case | None
         ) -> Prediction: ...
 
     def explain(self, state: Any, action: str, args: Mapping[str, Any] | None = None) -> Explanation:
@@ -166,7 +167,8 @@ class Answering:
         with self._lock:
             evidence = self._actions.get(action)
             key = None if evidence is None else evidence.key_of(features)
-            answer = self._judge(action, evidence, features, key)
+            case = None if evidence is None else evidence.cases.get(key)
+            answer = self._judge(action, evidence, features, case)
             programs = self._foresight.states.get(action)
             if answer.verdict != "accept" or programs is None:
                 return answer, None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb, log
+from functools import lru_cache
+from math import comb, log, sqrt
 from typing import Any
 
 from surefoot import values
-from surefoot.learners.evidence import ActionEvidence, Item
+from surefoot.learners._cases import EFFECTS, VARIED, Item
+from surefoot.learners.evidence import ActionEvidence
 
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
@@ -16,11 +18,16 @@ BOUND = log(2 / 0.05) / 2  # Hoeffding, two-sided 95 %
 
 def sign_test(accepted: int, refused: int, rate: tuple[float, float]) -> str:
     """Say on which side of one half the rate of acceptance lies, at 97.5 % one-sided; "unknown" when that is open."""
-    times = accepted + refused
-    if times > 50:
+    if accepted + refused > 50:
         return "accept" if rate[0] > 0.5 else "refuse" if rate[1] < 0.5 else "unknown"
-    fewer = min(accepted, refused)
-    if sum(comb(times, k) for k in range(fewer + 1)) / 2**times > 0.025:
+    return _exact_sign_test(accepted, refused)
+
+
+@lru_cache(maxsize=2048)
+def _exact_sign_test(accepted: int, refused: int) -> str:
+    """Return the binomial test's verdict."""
+    times = accepted + refused
+    if sum(comb(times, k) for k in range(min(accepted, refused) + 1)) / 2**times > 0.025:
         return "unknown"
     return "accept" if accepted > refused else "refuse"
 
@@ -31,6 +38,23 @@ def excess(accepted: int, refused: int, settled: int, flaked: int) -> float:
         return 0.0
     pooled = likelihood(accepted + settled, refused + flaked)
     return likelihood(accepted, refused) + likelihood(settled, flaked) - pooled
+
+
+def exceeds(accepted: int, refused: int, settled: int, flaked: int, limit: float) -> bool:
+    """Say whether `excess` is more than `limit`, without logarithms where it is far from it.
+
+    Source: the divergence of two coins is at most (p - q)**2 / (q * (1 - q)), their chi-square distance.
+    """
+    times, rest = accepted + refused, settled + flaked
+    if refused * rest <= flaked * times:
+        return False
+    pooled = (refused + flaked) / (times + rest)
+    spread = pooled * (1.0 - pooled)
+    if spread > 0.0 and rest:
+        mine, theirs = refused / times - pooled, flaked / rest - pooled
+        if times * mine * mine + rest * theirs * theirs < 0.999 * limit * spread:
+            return False
+    return excess(accepted, refused, settled, flaked) > limit
 
 
 def likelihood(a: int, b: int) -> float:
@@ -44,9 +68,29 @@ def effects_of(counts: Mapping[bytes, int], accepted: int) -> tuple[Any, float]:
         return None, 1.0
     if len(counts) == 1:
         ((effect, times),) = counts.items()
-        if times == accepted:
+        if times == accepted and effect != VARIED:
             return values.decode(effect), 1.0
     return None, 0.0
+
+
+def summary_of(counts: Mapping[bytes, int]) -> list[list[Any]] | int | str:
+    """Return the one effect with its count, or how many different ones there were."""
+    if VARIED in counts:
+        return f"more than {EFFECTS}"
+    if len(counts) == 1:
+        return [[values.decode(effect), times] for effect, times in counts.items()]
+    return len(counts)
+
+
+@lru_cache(maxsize=4096)
+def always(times: int) -> tuple[str, tuple[float, float]]:
+    """Return the reason and the rate of a case that was accepted each time."""
+    return f"accepted in all {times} cases like this", (max(0.0, 1.0 - sqrt(BOUND / times)), 1.0)
+
+
+def never(words: str, times: int) -> str:
+    """Return the reason of a refusal."""
+    return f"{words}, never accepted ({times} refusals)" if times != 1 else f"{words}, never accepted (1 refusal)"
 
 
 def refusals(times: int) -> str:

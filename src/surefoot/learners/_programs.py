@@ -9,10 +9,11 @@ import msgspec
 
 from surefoot import values
 from surefoot.errors import BadArgument, ValueRejected
+from surefoot.learners._cases import exact
 from surefoot.learners._parts import ABSENT, plain, same
 from surefoot.learners._spaces import Move, Space, Undetermined, outcome
 from surefoot.learners.effects import EffectRule, diff
-from surefoot.learners.evidence import ActionEvidence, exact
+from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import MISSING
 from surefoot.protocols import Prediction
 

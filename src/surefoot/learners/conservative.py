@@ -13,9 +13,22 @@ from typing import TYPE_CHECKING, Any, Self
 from surefoot import values
 from surefoot.errors import BadArgument, MergeRefused
 from surefoot.learners._answering import Answering, say_relation
-from surefoot.learners._judging import BOUND, difference, effects_of, excess, refusals, say, sign_test
+from surefoot.learners._cases import NO_EFFECTS, Case, Item, Signature, counted
+from surefoot.learners._judging import (
+    BOUND,
+    always,
+    difference,
+    effects_of,
+    exceeds,
+    never,
+    refusals,
+    say,
+    sign_test,
+    summary_of,
+)
 from surefoot.learners._programs import Foresight, Told, told
-from surefoot.learners.evidence import ActionEvidence, Case, Item
+from surefoot.learners.batches import Batched
+from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.recalling import Recalling, VocabularyChanged
 from surefoot.learners.vocabulary import MISSING, Vocabulary
 from surefoot.protocols import Prediction
@@ -67,7 +80,7 @@ class Changed:
     reason: str
 
 
-class ConservativeActionModel(Answering, Recalling):
+class ConservativeActionModel(Answering, Recalling, Batched):
     """Learn, for each action, which calls are accepted, which are refused, and what they change.
 
     A *case* is the vector of a call's condition values. Each answer is one of three:
@@ -170,17 +183,20 @@ class ConservativeActionModel(Answering, Recalling):
             "'enter' was never observed"
         """
         given = {} if args is None else args
-        features = self.vocabulary.features(state, action, given)
+        features, text = self.vocabulary.read(state, action, given)
         with self._lock:
             evidence = self._actions.get(action)
-            key = None if evidence is None else evidence.key_of(features)
-            answer = self._judge(action, evidence, features, key)
+            key = None if evidence is None else evidence.key_of(features, text)
+            case = None if evidence is None else evidence.cases.get(key)
+            answer = self._judge(action, evidence, features, case)
             if self._foresight and evidence is not None:
                 return self._foresight.foresee(answer, evidence, key, features, state, given, self.caution)
             return answer
 
-    def _judge(self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], key: Any) -> Prediction:
-        """Answer for a vector of condition values."""
+    def _judge(
+        self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], case: Case | None
+    ) -> Prediction:
+        """Answer for a vector of condition values; `case` is what was observed of it."""
         severity = self.severity if not isinstance(self.severity, dict) else self.severity.get(action, 1.0)
         if self.vocabulary.required:
             broken = self._broken(action, features)
@@ -188,7 +204,6 @@ class ConservativeActionModel(Answering, Recalling):
                 return Prediction("refuse", severity, 0, broken, True, None, action)
         if evidence is None:
             return Prediction("unknown", 0.5 * severity, 0, f"{action!r} was never observed", False, None, action)
-        case = evidence.cases.get(key)
         if case is not None:
             if case.accepted:
                 if not case.refused:
@@ -215,18 +230,16 @@ class ConservativeActionModel(Answering, Recalling):
         """Answer for a case that was accepted each time."""
         risk = severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
         effects, confidence = effects_of(case.effects, case.accepted) if case.effects else (None, 1.0)
-        low = max(0.0, 1.0 - sqrt(BOUND / case.accepted))
-        reason = f"accepted in all {case.accepted} cases like this"
-        return Prediction(
-            "accept", risk, case.accepted, reason, False, effects, action, None, confidence, (low, 1.0), case.seqs
-        )
+        times = case.accepted
+        reason, rate = always(times)
+        return Prediction("accept", risk, times, reason, False, effects, action, None, confidence, rate, case.seqs)
 
     def _weigh(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
         """Answer for a case that was accepted and refused."""
         times = case.accepted + case.refused
         share = case.accepted / times
         slack = sqrt(BOUND / times)
-        rate = max(0.0, share - slack), min(1.0, share + slack)
+        rate = share - slack if share > slack else 0.0, share + slack if share + slack < 1.0 else 1.0
         verdict = sign_test(case.accepted, case.refused, rate)
         reason = f"accepted in {case.accepted} of {times} cases like this"
         if verdict == "accept" and self.caution != "balanced":
@@ -246,23 +259,24 @@ class ConservativeActionModel(Answering, Recalling):
         Tested against what other actions' accepted cases show, the least refused ones first, one by one more of them
         (likelihood ratio, 0.1 % for all tests together), and against the other cases of the same action.
         """
-        rest = max(0, evidence.settled - accepted), max(0, evidence.flaked - refused)
+        settled, flaked = evidence.settled - accepted, evidence.flaked - refused
+        rest = settled if settled > 0 else 0, flaked if flaked > 0 else 0
         if len(self._actions) == 1:
-            return rest[0] > 0 and excess(accepted, refused, *rest) > _ONE_IN_1000
+            return rest[0] > 0 and exceeds(accepted, refused, *rest, _ONE_IN_1000)
         others = sorted(
             (other.flaked / other.settled, other.settled, other.flaked)
             for other in self._actions.values()
             if other.settled and other is not evidence
         )
         limit = _ONE_IN_1000 + log(len(others) + 1)
-        if excess(accepted, refused, *rest) > limit:
+        if exceeds(accepted, refused, *rest, limit):
             return True
         settled = flaked = 0
         for rate, more, odd in others:
             if rate * accepted >= refused:
                 return False
             settled, flaked = settled + more, flaked + odd
-            if excess(accepted, refused, settled, flaked) > limit:
+            if exceeds(accepted, refused, settled, flaked, limit):
                 return True
         return False
 
@@ -283,7 +297,7 @@ class ConservativeActionModel(Answering, Recalling):
             words = self._words(action, evidence, violations or ())
             if not any(len(item) == 3 and item[1] == "number" for item in violations or ()):
                 evidence.said[violations] = words
-        reason = f"{words or 'this very case'}, never accepted ({refusals(times)})"
+        reason = never(words or "this very case", times)
         high = min(1.0, sqrt(BOUND / times))
         return Prediction(
             "refuse",
@@ -303,16 +317,21 @@ class ConservativeActionModel(Answering, Recalling):
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], case: Case | None, severity: float
     ) -> Prediction:
         """Answer for a case that decides nothing by itself."""
+        seed = self.caution == "seed"
+        reading = evidence.read(features)
+        if reading.support and evidence.is_plain(reading) and not (seed and evidence.oddly):
+            return self._accept_unseen(action, evidence, reading.support, severity)
+        if reading.alone >= 0 and not (seed and evidence.oddly):
+            signature = evidence.alone(reading.alone)
+            times = evidence.signatures.get(signature, 0)
+            if times:
+                return self._refuse_unseen(action, evidence, features, signature, times, severity)
 
         def unknown(reason: str, hard: bool = False) -> Prediction:
             return Prediction("unknown", 0.5 * severity, 0, reason, hard, None, action)
 
-        seed = self.caution == "seed"
-        if seed:  # of the seed's rule only single conditions explain a refusal
-            odd = sum(n for s, n in evidence.signatures.items() if not any(type(item[0]) is int for item in s))
-            if odd:
-                return unknown(f"{refusals(odd)} that no condition explains")
-        codes = evidence.read(features).codes
+        if seed and evidence.oddly:  # of the seed's rule only single conditions explain a refusal
+            return unknown(f"{refusals(evidence.oddly)} that no condition explains")
         violations = evidence.violations(features)
         if seed:
             violations = [item for item in violations if isinstance(item[0], int)]
@@ -322,15 +341,20 @@ class ConservativeActionModel(Answering, Recalling):
             doubt = self._doubt(action, evidence, features, severity, unknown)
             if doubt is not None:
                 return doubt
-        support = min(map(evidence.counts.__getitem__, codes), default=evidence.accepted)
         if not evidence.accepted:
             return unknown(f"{action!r} was never accepted")
+        return self._accept_unseen(action, evidence, reading.support, severity)
+
+    def _accept_unseen(self, action: str, evidence: ActionEvidence, support: int, severity: float) -> Prediction:
+        """Answer for a case whose conditions were accepted one by one."""
         flake = (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
-        effects, confidence = effects_of(evidence.effects, evidence.accepted)
+        rare = 1 / (support + 2)
+        effects, confidence = effects_of(evidence.effects, evidence.accepted) if evidence.effects else (None, 1.0)
+        low = 1.0 - sqrt(BOUND / support)
         reason = f"each condition holds a value seen accepted, the rarest in {support} cases"
-        risk = severity * max(flake, 1 / (support + 2))
-        low = max(0.0, 1.0 - sqrt(BOUND / support))
-        return Prediction("accept", risk, support, reason, False, effects, action, None, confidence, (low, 1.0))
+        risk = severity * (flake if flake > rare else rare)
+        rate = (low if low > 0.0 else 0.0, 1.0)
+        return Prediction("accept", risk, support, reason, False, effects, action, None, confidence, rate)
 
     def _judge_violations(
         self,
@@ -344,14 +368,30 @@ class ConservativeActionModel(Answering, Recalling):
         """Answer for a case that has what no accepted case has."""
         found = evidence.matching(violations, features)
         if found is not None:
-            signature, times = found
-            hard = all(self._is_hard(action, item) for item in signature)
-            reason = f"{self._words(action, evidence, signature, features)}, never accepted ({refusals(times)})"
-            return Prediction("refuse", severity * (times + 1) / (times + 2), times, reason, hard, None, action)
+            return self._refuse_unseen(action, evidence, features, *found, severity)
         hard = any(self._is_hard(action, item) for item in violations)
         return unknown(
             f"{self._words(action, evidence, violations, features)}, seen neither accepted nor refused", hard
         )
+
+    def _refuse_unseen(
+        self,
+        action: str,
+        evidence: ActionEvidence,
+        features: tuple[Any, ...],
+        signature: Signature,
+        times: int,
+        severity: float,
+    ) -> Prediction:
+        """Answer for a case that has all that some refused cases had."""
+        hard = bool(self.vocabulary.hard) and all(self._is_hard(action, item) for item in signature)
+        words = evidence.said.get(signature)
+        if words is None:
+            words = self._words(action, evidence, signature, features)
+            if not any(item[1] == "number" for item in signature):
+                evidence.said[signature] = words
+        risk = severity * (times + 1) / (times + 2)
+        return Prediction("refuse", risk, times, never(words, times), hard, None, action)
 
     def _near(
         self,
@@ -374,11 +414,11 @@ class ConservativeActionModel(Answering, Recalling):
                 return unknown(f"its numbers lie among those of {refusals(group.refused_cases)} that nothing explains")
             return None
         ((at, _),) = group.accepted.items()
-        around = group.gap(at, features[at])
-        if not around:
+        gap = group.gap(at, features[at])
+        if gap is None:
             return None
-        times, name = len(around), self.vocabulary.of(action)[at]
-        if times >= 3 and around[0] <= features[at] <= around[-1]:
+        (times, low, high), name = gap, self.vocabulary.of(action)[at]
+        if times >= 3 and low <= features[at] <= high:
             reason = f"{name} is {features[at]!r}, between {refusals(times)}"
             return Prediction("refuse", severity * (times + 1) / (times + 2), times, reason, False, None, action)
         return unknown(f"{name} is {features[at]!r}, near {refusals(times)}")
@@ -471,19 +511,20 @@ class ConservativeActionModel(Answering, Recalling):
         if type(action) is not str or not action:
             raise BadArgument(f"action must be a non-empty str, got {action!r}; split it with call_of(action)")
         given = {} if args is None else args
-        features = self.vocabulary.features(state, action, given)
+        features, text = self.vocabulary.read(state, action, given)
         encoded = None if effect is None else values.encode(effect)
         more = told(state, given, accepted, encoded, next_state)
         with self._lock:
             seq = None
             if self._journal is not None:
                 seq = self._record(state, action, given, accepted, effect, reason, next_state)
-            return self._learn(action, features, accepted, encoded, seq, state, given, more)
+            return self._learn(action, features, text, accepted, encoded, seq, state, given, more)
 
     def _learn(
         self,
         action: str,
         features: tuple[Any, ...],
+        text: bool,
         accepted: bool,
         effect: bytes | None,
         seq: int | None,
@@ -495,13 +536,16 @@ class ConservativeActionModel(Answering, Recalling):
         evidence = self._actions.get(action)
         if evidence is None:
             evidence = self._actions[action] = ActionEvidence(self.vocabulary.of(action))
-        key = evidence.key_of(features)
-        before = self._judge(action, evidence, features, key)
+        key = evidence.key_of(features, text)
+        case = evidence.cases.get(key)
+        before = self._judge(action, evidence, features, case)
         if self._foresight:
             before = self._foresight.foresee(before, evidence, key, features, state, args, self.caution)
         if more is not None:
             self._foresight.add(action, key, features, more)
-        case = evidence.observe(key, features, accepted, effect, seq, self.observations)
+        if case is None:
+            case = evidence.start(key, features)
+        evidence.count(case, accepted, effect, seq, self.observations)
         self.observations += 1
         if before.verdict == ("refuse" if accepted else "accept"):
             self.surprises += 1
@@ -514,7 +558,9 @@ class ConservativeActionModel(Answering, Recalling):
         same, other = (case.accepted, case.refused) if case.last else (case.refused, case.accepted)
         past = same + other - case.run
         likely = (same - case.run + 1) / (past + 2)
-        if other < 3 or case.run * log(likely) > _FALSE_ALARM - log(self.observations):
+        if other < 3 or case.run * (1.0 - likely) < 13.0 * likely:  # -log(x) is at most (1 - x) / x
+            return
+        if case.run * log(likely) > _FALSE_ALARM - log(self.observations):
             return
         since = self._begin_of_run(case)
         kind = "relaxed" if case.last else "tightened"
@@ -523,13 +569,13 @@ class ConservativeActionModel(Answering, Recalling):
                 old.refused = 0
             elif not case.last and old.accepted_at <= since:
                 old.accepted = 0
-                old.effects = {}
+                old.effects = NO_EFFECTS
             if not old.accepted and not old.refused:
                 del evidence.cases[key]
-        evidence.effects = {}
+        evidence.effects = NO_EFFECTS
         for old in evidence.cases.values():
             for effect, times in old.effects.items():
-                evidence.effects[effect] = evidence.effects.get(effect, 0) + times
+                evidence.effects = counted(evidence.effects, effect, times)
         evidence.conclude()
         self._foresight.keep(action, {key for key, old in evidence.cases.items() if old.accepted})
         word = "accepted" if case.last else "refused"
@@ -581,8 +627,8 @@ class ConservativeActionModel(Answering, Recalling):
                 case.accepted += accepted
                 case.refused += refused
                 for effect, times in effects.items():
-                    case.effects[effect] = case.effects.get(effect, 0) + times
-                    evidence.effects[effect] = evidence.effects.get(effect, 0) + times
+                    case.effects = counted(case.effects, effect, times)
+                    evidence.effects = counted(evidence.effects, effect, times)
             for action, found in quantities.items():
                 self._actions[action].quantities |= found
             for evidence in self._actions.values():
@@ -656,8 +702,9 @@ class ConservativeActionModel(Answering, Recalling):
                 return None
             names = self.vocabulary.of(action)
             allowed: dict[str, list[Any]] = {name: [] for name in names}
-            for at, value in evidence.meaning:
-                allowed[names[at]].append(None if value is MISSING else value)
+            for (at, value), count in zip(evidence.meaning, evidence.counts, strict=True):
+                if count:
+                    allowed[names[at]].append(None if value is MISSING else value)
             return {
                 "action": action,
                 "accepted": evidence.accepted,
@@ -674,9 +721,7 @@ class ConservativeActionModel(Answering, Recalling):
                     if signature
                 ),
                 "unexplained": evidence.unexplained(),
-                "effects": sorted([values.decode(e), n] for e, n in evidence.effects.items())
-                if len(evidence.effects) == 1
-                else len(evidence.effects),
+                "effects": summary_of(evidence.effects),
             }
 
     def _is_hard(self, action: str, item: Item) -> bool:

@@ -15,111 +15,47 @@ most once for each of its violations, so that an observation costs the same howe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from itertools import combinations
 from math import copysign
-from typing import Any, NamedTuple
+from operator import getitem
+from typing import Any
 
 from surefoot import values
+from surefoot.learners._cases import (
+    LETTERS,
+    MARK,
+    NO_EFFECTS,
+    Group,
+    Reading,
+    Shape,
+    Signature,
+    counted,
+    exact,
+    pair,
+    places,
+)
+from surefoot.learners._cases import Case as Case
+from surefoot.learners._cases import Item as Item
 from surefoot.learners.numbers import SortedNumbers
 from surefoot.learners.vocabulary import MISSING
 
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
-Item = tuple[Any, ...]
-Signature = frozenset[Item]
-
 WIDE = 256
 """Conditions with more different values than this are left out of the pairs: most pairs of theirs are seen once."""
 COUNTED = 64
 """Integers of a condition with more different values than this are taken as quantities."""
+TOUCHED = 100_000
+"""After more observations than this without a batch of predictions, the arrays for these are given up."""
 _KEPT = 8
-_SCALARS = frozenset({str, int, bool, float, type(None), type(MISSING)})
-_LABELS = frozenset({str, bool, type(None), type(MISSING)})
-
-
-class Case:
-    """One vector of condition values, and what happened to calls like it."""
-
-    __slots__ = (
-        "accepted",
-        "accepted_at",
-        "codes",
-        "effects",
-        "features",
-        "last",
-        "mask",
-        "refused",
-        "refused_at",
-        "run",
-        "seqs",
-        "violations",
-    )
-
-    def __init__(self, features: tuple[Any, ...]) -> None:
-        self.features = features
-        self.accepted = 0
-        self.refused = 0
-        self.accepted_at = -1
-        self.refused_at = -1
-        self.effects: dict[bytes, int] = {}
-        self.seqs: tuple[int, ...] = ()
-        self.codes: tuple[int, ...] = ()
-        self.mask = 0
-        self.last = True
-        self.run = 0
-        self.violations: Signature | None = None
-
-
-class Reading(NamedTuple):
-    """A vector as codes: of its labels that were accepted, as a list and as bits; the rest by condition.
-
-    Attributes:
-        features: the vector.
-        codes: the codes of the labels that were seen accepted.
-        mask: those of them that take part in pairs, as bits.
-        new: the conditions whose label was never seen accepted.
-        numbers: the conditions that hold quantities.
-        size: how many codes there were when it was read.
-    """
-
-    features: tuple[Any, ...]
-    codes: list[int]
-    mask: int
-    new: list[int]
-    numbers: list[int]
-    size: int
-
-
-class Group:
-    """The numbers of the cases that agree in all their labels: accepted, and refused without another explanation."""
-
-    __slots__ = ("accepted", "accepted_cases", "refused", "refused_cases")
-
-    def __init__(self) -> None:
-        self.accepted: dict[int, SortedNumbers] = {}
-        self.refused: dict[int, SortedNumbers] = {}
-        self.accepted_cases = self.refused_cases = 0
-
-    def gap(self, at: int, value: float) -> list[float]:
-        """Return the refused numbers that lie with `value` between two accepted neighbours."""
-        refused = self.refused.get(at)
-        if not refused or at not in self.accepted:
-            return []
-        below, above = self.accepted[at].around(value)
-        if below is not None and below == above:
-            return []
-        low = refused.low - 1 if below is None else below
-        high = refused.high + 1 if above is None else above
-        return refused.between(low, high)
-
-    def surrounded(self, features: tuple[Any, ...]) -> bool:
-        """Say whether the refused cases are more than flakes, and a case's numbers all lie among theirs."""
-        total = self.accepted_cases + self.refused_cases
-        if self.refused_cases < 3 or self.refused_cases <= 0.05 * total:
-            return False
-        return all(n and n.low <= features[at] <= n.high for at, n in self.refused.items())
+_SHAPES = 1024
+_TEXT = frozenset({str})
+_LABELS = frozenset({str, bool, type(None), MARK})
+_NONE: list[int] = []
+_NOTHING: Signature = frozenset()
+_get = dict.get
 
 
 class ActionEvidence:
@@ -130,6 +66,7 @@ class ActionEvidence:
         accepted, refused: numbers of observations.
         settled, flaked: observations of cases that were accepted at least once: the accepted and the refused ones.
         signatures: {violations: number of refusals} of the cases that were only ever refused.
+        oddly: refusals that no single condition explains.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -138,88 +75,152 @@ class ActionEvidence:
         self.cases: dict[Any, Case] = {}
         self.accepted = self.refused = self.settled = self.flaked = 0
         self.quantities: set[int] = set()  # conditions whose integers are quantities
-        self.effects: dict[bytes, int] = {}
+        self.effects: Mapping[bytes, int] = NO_EFFECTS
         self._integers: dict[int, set[int]] = {}
+        self.touched: list[Case] | None = None  # cases observed since `index` took them in; None: there is no index
         self.signatures: dict[Signature, int] = {}
         self._forget_conclusions()
 
     def _forget_conclusions(self) -> None:
         """Start the conclusions anew; the cases stay."""
         width = len(self.names)
-        self.allowed: list[dict[Any, int]] = [{} for _ in range(width)]  # value -> its code
+        self.allowed: list[int] = [0] * width  # how many labels were accepted, by condition
+        self._tables: list[dict[type, dict[Any, int]]] = [{} for _ in range(width)]  # kind -> label -> its code
+        self._shapes: dict[tuple[type, ...], Shape] = {}
+        self._text = Shape((str,) * width, self.quantities, self._tables)
+        self._last: tuple[tuple[Any, ...], Shape] = ((), self._text)
         self.wide: set[int] = set()
-        self.counts: list[int] = []  # accepted observations by code
-        self.meaning: list[tuple[int, Any]] = []  # (condition, value) by code
-        self._bits: list[int] = []  # 1 << code
-        self.together: list[int] = []  # codes seen in one accepted case, as bits, by code
+        self.counts: list[int] = []  # accepted observations by code; 0: only seen refused
+        self.meaning: list[tuple[int, Any]] = []  # (condition, label) by code
+        self._never: set[int] = set()  # codes of labels that were only seen refused
+        self._bits: list[int] = []  # the bit of each code in a set of codes; 0 when it takes part in no pairs
+        self._code_of: list[int] = []  # by place of the bit
+        self._own: list[int] = [0] * width  # the bits of a condition's labels
+        self._paired = 0  # all bits that take part
+        self._open = 0  # those that were not yet seen with each label of every other condition
+        self.together: list[int] = []  # labels seen in one accepted case, as bits, by code
         self.numbers: list[SortedNumbers] = [SortedNumbers() for _ in range(width)]
         self.groups: dict[Any, Group] = {}
         self.relations: dict[Item, int] = {}  # that no accepted case has broken, and how many have kept them
         self._patterns: set[tuple[int, ...]] = set()  # what could not be read in an accepted case
         self._met: set[tuple[int, int]] = set()  # pairs of conditions that could both be read in one
+        self._alone: dict[int, Signature] = {}
         self.standing: set[Item] = set()  # those of them that count
+        self.index: Any = None  # the cases as arrays, once very many were asked for
+        self.touched = None
         self.signatures = {}
+        self.oddly = 0
         self._reading: Reading | None = None
         self._joined: Reading | None = None  # a reading whose pairs are all seen, and stay so
-        self._by_item: dict[Item, set[Any]] = {}
+        self._held: tuple[Reading, list[Item]] | None = None  # the violations of a reading, until a case is admitted
+        self._by_item: dict[Item, set[Case]] = {}
         self.said: dict[Signature | None, str] = {}  # signatures of labels, in words
         self._watched: dict[Item, set[Signature]] = {}  # each signature under one of its violations, a rare one
         self._watching: dict[Signature, Item] = {}
-        self._sides: dict[Item, list[tuple[float, int, Any]]] = {}
+        self._sides: dict[Item, list[tuple[float, int, Case]]] = {}
         self._extremes: dict[tuple[Signature, Item], SortedNumbers] = {}
         self._pushed = 0
         self.accepted_cases = 0
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
-    def key_of(self, features: tuple[Any, ...]) -> Any:
-        """Return the exact key of a vector: look-alikes and signed zeros apart."""
-        kinds = tuple(map(type, features))
-        if kinds.count(str) == len(kinds):
+    def key_of(self, features: tuple[Any, ...], text: bool | None = None) -> Any:
+        """Return the exact key of a vector: look-alikes and signed zeros apart.
+
+        Args:
+            features: the vector.
+            text: whether all its values are strings, if that is known.
+        """
+        if _TEXT.issuperset(map(type, features)) if text is None else text:
+            self._last = features, self._text
             return features
-        if not _SCALARS.issuperset(kinds):
+        kinds = tuple(map(type, features))
+        shape = self._shapes.get(kinds) or self._shape(kinds)
+        self._last = features, shape
+        if shape.packed:
             return tuple(f if f is MISSING else values.encode(f) for f in features)
         if float in kinds and 0.0 in features:
-            return features, kinds, tuple(copysign(1.0, f) for f in features if type(f) is float)
-        return features, kinds
+            return features, shape.sign, tuple(copysign(1.0, f) for f in features if type(f) is float)
+        return features, shape.sign
+
+    def find(self, features: tuple[Any, ...], text: bool) -> Case | None:
+        """Return what was observed of a vector."""
+        return self.cases.get(self.key_of(features, text))
+
+    def _shape(self, kinds: tuple[type, ...]) -> Shape:
+        """Return how to read vectors of these kinds for the first time."""
+        if len(self._shapes) >= _SHAPES:
+            self._shapes.clear()
+        shape = self._shapes[kinds] = Shape(kinds, self.quantities, self._tables)
+        return shape
 
     def read(self, features: tuple[Any, ...]) -> Reading:
         """Return a vector as codes; the last reading is kept, since a prediction and an observation both ask for it."""
         last = self._reading
-        if last is not None and last.features is features and last.size == len(self.counts):
+        if last is not None and last.features is features:
             return last
-        numbers: list[int] = []
-        found = list(map(_get, self.allowed, features)) if _only_text(features) else self._find(features, numbers)
-        wide, bits = self.wide, self._bits
-        if not numbers and not wide and None not in found:  # the common case: labels, all of them known
-            codes: list[int] = found  # type: ignore[assignment]
-            new: list[int] = []
-            mask = sum(map(bits.__getitem__, codes))  # different bits: their sum is their union
+        known, shape = self._last
+        if known is not features:
+            self.key_of(features)
+            shape = self._last[1]
+        held = features if shape is self._text else shape.held(features)
+        counts = self.counts
+        new, support, alone = _NONE, 0, -1
+        try:
+            codes = list(map(getitem, shape.tables, held))
+        except KeyError:  # a label that was never met
+            found = map(_get, shape.tables, held)
+            new = [at for at, code in zip(shape.places, found, strict=True) if code is None or not counts[code]]
+            codes = []
         else:
-            codes, new, mask = [], [], 0
-            for at, code in enumerate(found):
-                if code is None:
-                    new.append(at)
-                elif code >= 0:
-                    codes.append(code)
-                    if at not in wide:
-                        mask |= bits[code]
-        self._reading = Reading(features, codes, mask, new, numbers, len(self.counts))
-        return self._reading
+            support = self.accepted
+            for code in codes:  # faster than min
+                if counts[code] < support:
+                    support = counts[code]
+                    if not support:
+                        break
+            if not support and codes:
+                never = self._never.intersection(codes)
+                new = [self.meaning[code][0] for code in never]
+                if len(new) > 1:
+                    new.sort()
+                elif not shape.numbers and not self.standing:
+                    (alone,) = never
+                codes = []
+        reading = self._reading = Reading(features, codes, new, shape, support, alone)
+        return reading
 
-    def _find(self, features: tuple[Any, ...], numbers: list[int]) -> list[int | None]:
-        """Return each condition's code: None for a new label, -1 for a quantity (its condition goes to `numbers`)."""
-        found: list[int | None] = []
-        for at, value in enumerate(features):
-            kind = type(value)
-            if kind is str:
-                found.append(self.allowed[at].get(value))
-            elif kind is float or (kind is int and at in self.quantities):
-                numbers.append(at)
-                found.append(-1)
-            else:
-                found.append(self.allowed[at].get(exact(value)))
-        return found
+    def code_of(self, at: int, value: Any) -> int | None:
+        """Return a label's code, None when it was never met."""
+        kind = type(value)
+        kind, held = (kind, value) if kind in LETTERS else (bytes, values.encode(value))
+        return self._tables[at].get(kind, {}).get(held)
+
+    def seen_with(self, code: int) -> set[int]:
+        """Return the codes of the labels that were accepted together with one, its own among them."""
+        return {self._code_of[place] for place in places(self.together[code])}
+
+    @property
+    def open_codes(self) -> set[int]:
+        """The codes of the labels that were not yet seen with each label of every other condition."""
+        return {self._code_of[place] for place in places(self._open)}
+
+    def extremes(self, signature: Signature, item: Item) -> tuple[float, float]:
+        """Return the least and the greatest number that was refused under a signature."""
+        numbers = self._extremes[signature, item]
+        return numbers.low, numbers.high
+
+    def alone(self, code: int) -> Signature:
+        """Return the signature of a vector that has one label which was never accepted, and nothing else."""
+        signature = self._alone.get(code)
+        if signature is None:
+            at, value = self.meaning[code]
+            signature = self._alone[code] = frozenset([(at, exact(value))])
+        return signature
+
+    def _mask(self, codes: list[int]) -> int:
+        """Return codes as bits."""
+        return sum(map(self._bits.__getitem__, codes))  # different bits: their sum is their union
 
     def is_number(self, at: int, value: Any) -> bool:
         """Say whether a value of condition `at` is a quantity."""
@@ -232,11 +233,21 @@ class ActionEvidence:
         self, key: Any, features: tuple[Any, ...], accepted: bool, effect: bytes | None, seq: int | None, at: int
     ) -> Case:
         """Count one observation; `at` is the number of observations of the model before it."""
-        case = self.cases.get(key)
-        if case is None:
-            case = self.cases[key] = Case(features)
-            if not _LABELS.issuperset(map(type, features)):
-                self._notice_quantities(features)
+        return self.count(self.cases.get(key) or self.start(key, features), accepted, effect, seq, at)
+
+    def start(self, key: Any, features: tuple[Any, ...]) -> Case:
+        """Return a new case."""
+        case = self.cases[key] = Case(features)
+        if self._last[1] is not self._text and not _LABELS.issuperset(map(type, features)):
+            self._notice_quantities(features)
+        return case
+
+    def count(self, case: Case, accepted: bool, effect: bytes | None, seq: int | None, at: int) -> Case:
+        """Count one observation of a case."""
+        if self.touched is not None:
+            self.touched.append(case)
+            if len(self.touched) > TOUCHED:
+                self.touched = self.index = None
         if accepted == case.last:
             case.run += 1
         else:
@@ -249,13 +260,17 @@ class ActionEvidence:
             self.accepted += 1
             self.settled += 1
             if effect is not None:
-                case.effects[effect] = case.effects.get(effect, 0) + 1
-                self.effects[effect] = self.effects.get(effect, 0) + 1
+                case.effects = counted(case.effects, effect, 1)
+                self.effects = counted(self.effects, effect, 1)
             if case.accepted == 1:
-                self._admit(key, case)
-            counts = self.counts
-            for code in case.codes:
-                counts[code] += 1
+                self._admit(case)
+            else:
+                if not case.codes:  # most cases of many conditions are never met again
+                    case.codes = tuple(self.read(case.features).codes)
+                counts = self.counts
+                for code in case.codes:
+                    counts[code] += 1
+            self._reading = None
         else:
             case.refused += 1
             case.refused_at = at
@@ -263,7 +278,7 @@ class ActionEvidence:
             if case.accepted:
                 self.flaked += 1
             else:
-                self._refuse(key, case, 1)
+                self._refuse(case, 1)
         return case
 
     def _notice_quantities(self, features: tuple[Any, ...]) -> None:
@@ -272,23 +287,27 @@ class ActionEvidence:
         known = sum(kinds[at] is float or kinds[at] is int for at in self.quantities)
         if known == kinds.count(float) + kinds.count(int):
             return
-        found = False
+        before, again = len(self.quantities), False
         for at, value in enumerate(features):
             kind = type(value)
             if at in self.quantities or kind not in (int, float):
                 continue
             if kind is float:
-                found = found or not self.quantities
+                again = again or not self.quantities
                 self.quantities.add(at)
-                found = any(type(case.features[at]) is int for case in self.cases.values()) or found
+                again = any(type(case.features[at]) is int for case in self.cases.values()) or again
             else:
                 whole = self._integers.setdefault(at, set())
                 whole.add(value)
                 if len(whole) > COUNTED:
                     self.quantities.add(at)
                     del self._integers[at]
-                    found = True
-        if found:
+                    again = True
+        if len(self.quantities) > before:
+            self._shapes.clear()
+            self._last = (), self._text
+            self._reading = self.index = self.touched = None
+        if again:
             self.conclude()
 
     def recount_quantities(self) -> None:
@@ -313,65 +332,98 @@ class ActionEvidence:
         self.flaked = 0
         for case in self.cases.values():
             case.violations = None
-        for key, case in self.cases.items():
+            case.codes = ()
+        for case in self.cases.values():
             if case.accepted:
-                self._admit(key, case)
-                for code in case.codes:
-                    self.counts[code] += case.accepted
-        for key, case in self.cases.items():
+                self._admit(case)
+        for case in self.cases.values():
             if case.refused and not case.accepted:
-                self._refuse(key, case, case.refused)
+                self._refuse(case, case.refused)
 
-    def _admit(self, key: Any, case: Case) -> None:
+    def _admit(self, case: Case) -> None:
         """Draw the conclusions from a case that is accepted for the first time."""
         self.accepted_cases += 1
-        self.flaked += case.refused
-        if case.violations is not None:
-            self._unsign(key, case, case.refused)
-        again: set[Any] = set()
+        self._held = None
+        if case.refused:
+            self.flaked += case.refused
+            if case.violations is not None:
+                self._unsign(case, case.refused)
         reading = self.read(case.features)
-        for at in reading.numbers:
+        shape, codes, counts, more = reading.shape, reading.codes, self.counts, case.accepted
+        news = reading.new or self._open or self.relations or self.quantities or shape.unread not in self._patterns
+        if not news:  # it shows nothing that others have not shown
+            for code in codes:
+                counts[code] += more
+            return
+        again: set[Case] = set()
+        for at in shape.numbers:
             again |= self._widen(at, case.features[at])
         for at in reading.new:
             again |= self._allow(at, case.features[at])
         if reading.new:
+            codes = list(map(getitem, shape.tables, shape.held(case.features)))
+        for code in codes:
+            counts[code] += more
+        if reading.new:
+            self._reading = None
             reading = self.read(case.features)
-        codes, mask = reading.codes, reading.mask
-        case.codes, case.mask = tuple(codes), mask
         if self.quantities:
             group = self.group_of(case.features, make=True)
             assert group is not None  # it was just made
-            group.accepted_cases += 1
-            for at in reading.numbers:
-                if at not in group.accepted:
-                    group.accepted[at] = SortedNumbers()
-                group.accepted[at].add(case.features[at])
-        if self._joined is not reading:
-            again |= self._join(codes, mask)
-        again |= self._relate(case)
+            group.admit(case.features)
+        if self._open and self._joined is not reading:
+            again |= self._join(codes)
+        if self.relations or shape.unread not in self._patterns:
+            again |= self._relate(case, shape.unread)
         for other in again:
             self._resign(other)
 
-    def _allow(self, at: int, value: Any) -> set[Any]:
+    def _code(self, at: int, value: Any) -> int:
+        """Return a label's code, which it gets now if it has none."""
+        kind = type(value)
+        kind, held = (kind, value) if kind in LETTERS else (bytes, values.encode(value))
+        table = self._tables[at].setdefault(kind, {})
+        code = table.get(held)
+        if code is None:
+            code = table[held] = len(self.counts)
+            self.counts.append(0)
+            self.meaning.append((at, value))
+            self.together.append(0)
+            self._bits.append(0)
+            self._never.add(code)
+        return code
+
+    def _allow(self, at: int, value: Any) -> set[Case]:
         """Give a label that is accepted for the first time its code; return the refused cases that had it."""
-        held, allowed = exact(value), self.allowed[at]
-        allowed[held] = len(self.counts)
-        self._bits.append(1 << len(self.counts))
-        self.counts.append(0)
-        self.meaning.append((at, value))
-        self.together.append(0)
-        again = set(self._by_item.get((at, held), ()))
-        if len(allowed) > WIDE and at not in self.wide:
+        code = self._code(at, value)
+        self._never.discard(code)
+        self.allowed[at] += 1
+        again = set(self._by_item.get((at, exact(value)), ()))
+        if self.allowed[at] <= WIDE:
+            bit = 1 << len(self._code_of)
+            self._code_of.append(code)
+            self._bits[code] = bit
+            self._paired |= bit
+            self._own[at] |= bit
+            self._open |= self._paired & ~self._own[at] | bit
+            return again
+        if at not in self.wide:
             self.wide.add(at)
-            again |= {key for item, keys in self._by_item.items() if item[0] == "pair" for key in keys}
+            for place in places(self._own[at]):
+                self._bits[self._code_of[place]] = 0
+            self._paired &= ~self._own[at]
+            self._open &= self._paired
+            for place in places(self._open):
+                self._close(self._code_of[place])
+            again |= {case for item, held in self._by_item.items() if item[0] == "pair" for case in held}
         return again
 
-    def _widen(self, at: int, value: float) -> set[Any]:
+    def _widen(self, at: int, value: float) -> set[Case]:
         """Add an accepted number; return the refused cases that now lie inside the range."""
         numbers = self.numbers[at]
         first = not numbers
         numbers.add(value)
-        again: set[Any] = set(self._by_item.get((at, "number", "any"), ())) if first else set()
+        again: set[Case] = set(self._by_item.get((at, "number", "any"), ())) if first else set()
         for side, sign in (("above", 1.0), ("below", -1.0)):
             heap = self._sides.get((at, "number", side))
             edge = sign * (numbers.high if sign > 0 else numbers.low)
@@ -379,23 +431,29 @@ class ActionEvidence:
                 again.add(heappop(heap)[2])
         return again
 
-    def _join(self, codes: list[int], mask: int) -> set[Any]:
+    def _join(self, codes: list[int]) -> set[Case]:
         """Note which values were accepted together; return the refused cases that this explains less well."""
-        again: set[Any] = set()
-        together = self.together
+        again: set[Case] = set()
+        together, bits, open_ = self.together, self._bits, self._open
+        mask = self._mask(codes)
         for code in codes:
+            if not bits[code] & open_:
+                continue
             fresh = mask & ~together[code]
-            if fresh and mask & self._bits[code]:
+            if fresh:
                 together[code] |= mask
-                while fresh:
-                    low = fresh & -fresh
-                    again |= self._by_item.get(("pair", *sorted((code, low.bit_length() - 1))), set())
-                    fresh ^= low
+                for place in places(fresh):
+                    again |= self._by_item.get(pair(code, self._code_of[place]), set())
+            self._close(code)
         return again
 
-    def _relate(self, case: Case) -> set[Any]:
+    def _close(self, code: int) -> None:
+        """Note when a label was seen together with each label of every other condition."""
+        if not self._paired & ~self._own[self.meaning[code][0]] & ~self.together[code]:
+            self._open &= ~self._bits[code]
+
+    def _relate(self, case: Case, unread: tuple[int, ...]) -> set[Case]:
         """Give up the relations that an accepted case breaks; return the refused cases that this changes."""
-        unread = tuple(at for at, value in enumerate(case.features) if value is MISSING)
         if unread not in self._patterns:
             self._patterns.add(unread)
             pairs = set(combinations((at for at in range(len(case.features)) if at not in unread), 2)) - self._met
@@ -410,28 +468,29 @@ class ActionEvidence:
                     self.relations[relation] += 1
                 else:
                     broken.append(relation)
-        again: set[Any] = set()
+        again: set[Case] = set()
         for relation in broken:
             del self.relations[relation]
             again |= self._by_item.get(relation, set())
         standing = {relation for relation in self.relations if self._stands(relation)}
         if not standing <= self.standing:
-            again |= {key for key, other in self.cases.items() if other.violations is not None}
+            again |= {other for other in self.cases.values() if other.violations is not None}
         self.standing = standing
         return again
 
     def _stands(self, relation: Item) -> bool:
         """Say whether enough accepted cases have kept a relation, between conditions that vary."""
         needed = 5 if relation[0] == "equal" else 7
-        varies = (len(self.allowed[at]) + len(self.numbers[at]) > 1 for at in relation[1:])
+        varies = (self.allowed[at] + len(self.numbers[at]) > 1 for at in relation[1:])
         return self.relations[relation] >= needed and all(varies)
 
     def group_of(self, features: tuple[Any, ...], *, make: bool = False) -> Group | None:
         """Return the group of cases with the same labels; all of them must have been accepted."""
-        key = tuple(self.read(features).codes)
+        reading = self.read(features)
+        key = tuple(reading.codes)
         group = self.groups.get(key)
         if group is None and make:
-            group = self.groups[key] = Group()
+            group = self.groups[key] = Group(reading.shape.numbers)
         return group
 
     # -- violations ---------------------------------------------------------------------------------------------------
@@ -439,13 +498,21 @@ class ActionEvidence:
     def violations(self, features: tuple[Any, ...]) -> list[Item]:
         """Return what of a vector no accepted case shows, condition by condition, and the relations it breaks."""
         reading = self.read(features)
-        found: list[Item] = [(at, exact(features[at])) for at in reading.new]
-        for at in reading.numbers:
+        if not reading.new and not reading.shape.numbers and not self.standing:
+            return []
+        if self._held is not None and self._held[0] is reading:
+            return self._held[1]
+        found: list[Item] = []
+        for at in reading.new:
+            value = features[at]
+            found.append((at, value if type(value) is str else exact(value)))
+        for at in reading.shape.numbers:
             side = self._side(at, features[at])
             if side:
                 found.append((at, "number", side))
         if self.standing:
             found += [relation for relation in sorted(self.standing) if not holds(relation, features)]
+        self._held = reading, found
         return found
 
     def _side(self, at: int, value: float) -> str | None:
@@ -461,95 +528,121 @@ class ActionEvidence:
 
     def pairs(self, features: tuple[Any, ...]) -> list[Item]:
         """Return the pairs of values that no accepted case shows together; each value alone must be accepted."""
+        if not self._open:
+            return []
         reading = self.read(features)
         if self._joined is reading:
             return []
-        mask, together = reading.mask, self.together
         found: list[Item] = []
-        for code in reading.codes:
-            missing = mask & ~together[code]
-            if missing and not mask & self._bits[code]:  # a label of very many
-                continue
-            while missing:
-                low = missing & -missing
-                other = low.bit_length() - 1
-                if other > code:
-                    found.append(("pair", code, other))
-                missing ^= low
+        left = self._mask(reading.codes) & self._open  # what is not open was seen with all
+        for code in reading.codes if left else ():
+            bit = self._bits[code]
+            if bit & left:
+                left ^= bit
+                missing = left & ~self.together[code]
+                if missing:
+                    found += [pair(code, other) for other in reading.codes if self._bits[other] & missing]
         if not found:
             self._joined = reading
         return found
 
-    def _signature(self, case: Case) -> Signature:
-        """Return the violations that explain a refusal: of single conditions, or where there are none, of pairs."""
-        return frozenset(self.violations(case.features) or self.pairs(case.features))
+    def _explain(self, case: Case) -> None:
+        """Find the violations that explain a refusal: of single conditions, or where there are none, of pairs."""
+        alone = self.read(case.features).alone
+        if alone >= 0:
+            case.single, case.violations = True, self.alone(alone)
+            return
+        found = self.violations(case.features)
+        case.single = bool(found) and type(found[0][0]) is int  # those come first
+        case.violations = frozenset(found or self.pairs(case.features))
 
-    def _refuse(self, key: Any, case: Case, times: int) -> None:
+    def _refuse(self, case: Case, times: int) -> None:
         """Count refusals of a case that was never accepted."""
         if case.violations is None:
-            case.violations = self._signature(case)
-            self._sign(key, case, times)
+            self._explain(case)
+            self._sign(case, times)
+            for at in self.read(case.features).new:
+                self._code(at, case.features[at])
         else:
             self.signatures[case.violations] += times
+            if not case.single:
+                self.oddly += times
 
-    def _sign(self, key: Any, case: Case, times: int) -> None:
+    def _sign(self, case: Case, times: int) -> None:
         """Count a refused case under its violations."""
         signature = case.violations
         assert signature is not None
-        self.signatures[signature] = self.signatures.get(signature, 0) + times
-        if signature and signature not in self._watching:
+        before = self.signatures.get(signature)
+        self.signatures[signature] = (before or 0) + times
+        if not case.single:
+            self.oddly += times
+        if signature and before is None:
             rare = min(signature, key=lambda item: len(self._watched.get(item, ())))
             self._watching[signature] = rare
             self._watched.setdefault(rare, set()).add(signature)
         for item in signature:
-            self._by_item.setdefault(item, set()).add(key)
-            if item[1] == "number" and item[-1] != "any" and len(item) == 3:
+            held = self._by_item.get(item)
+            if held is None:
+                held = self._by_item[item] = set()
+            held.add(case)
+            if len(item) == 3 and item[1] == "number" and item[-1] != "any":
                 value = case.features[item[0]]
                 self._pushed += 1
-                heappush(self._sides.setdefault(item, []), (value if item[2] == "above" else -value, self._pushed, key))
+                heappush(
+                    self._sides.setdefault(item, []), (value if item[2] == "above" else -value, self._pushed, case)
+                )
                 self._extremes.setdefault((signature, item), SortedNumbers()).add(value)
         if not signature and self.quantities:
             group = self.group_of(case.features, make=True)
             assert group is not None  # it was just made
             group.refused_cases += 1
-            for at in self.read(case.features).numbers:
+            for at in group.numbers:
                 group.refused.setdefault(at, SortedNumbers()).add(case.features[at])
 
-    def _unsign(self, key: Any, case: Case, times: int) -> None:
+    def _unsign(self, case: Case, times: int) -> None:
         """Take a refused case back out."""
         signature = case.violations
         assert signature is not None
         self.signatures[signature] -= times
+        if not case.single:
+            self.oddly -= times
         if not self.signatures[signature]:
             del self.signatures[signature]
             rare = self._watching.pop(signature, None)
             if rare is not None:
                 self._watched[rare].discard(signature)
         for item in signature:
-            self._by_item[item].discard(key)
+            self._by_item[item].discard(case)
             if not self._by_item[item]:
                 del self._by_item[item]
-            if item[1] == "number" and item[-1] != "any" and len(item) == 3:
+            if len(item) == 3 and item[1] == "number" and item[-1] != "any":
                 self._extremes[signature, item].remove(case.features[item[0]])
         if not signature and self.quantities:
             group = self.group_of(case.features)
             assert group is not None  # it was counted there
             group.refused_cases -= 1
-            for at in self.read(case.features).numbers:
+            for at in group.numbers:
                 group.refused[at].remove(case.features[at])
         case.violations = None
 
-    def _resign(self, key: Any) -> None:
+    def _resign(self, case: Case) -> None:
         """Work out a refused case's violations again."""
-        case = self.cases[key]
         if case.violations is not None:
-            self._unsign(key, case, case.refused)
-            case.violations = self._signature(case)
-            self._sign(key, case, case.refused)
+            self._unsign(case, case.refused)
+            self._explain(case)
+            self._sign(case, case.refused)
+            if self.touched is not None:
+                self.touched.append(case)
 
     def matching(self, items: Iterable[Item], features: tuple[Any, ...]) -> tuple[Signature, int] | None:
         """Return the signature with the most refusals that lies within `items`, and that number."""
         found = list(items)
+        if len(found) == 1:
+            only = frozenset(found)
+            times = self.signatures.get(only, 0)
+            if not times or (len(found[0]) == 3 and not self._within(only, features)):
+                return None
+            return only, times
         best: list[Signature] = []
         most = 0
         if len(found) <= 3:
@@ -566,7 +659,9 @@ class ActionEvidence:
                 if times > most:
                     best, most = [], times
                 best.append(signature)
-        return (min(best, key=self._rank), most) if best else None
+        if len(best) > 1:
+            best.sort(key=self._rank)
+        return (best[0], most) if best else None
 
     def _rank(self, signature: Signature) -> tuple[int, list[str]]:
         """Return a signature's place among equally frequent ones: the smallest first, then as text."""
@@ -579,32 +674,22 @@ class ActionEvidence:
     def _within(self, signature: Signature, features: tuple[Any, ...]) -> bool:
         """Say whether a vector's numbers lie among those that were refused under a signature."""
         for item in signature:
-            if item[1] == "number" and item[-1] != "any" and len(item) == 3:
+            if len(item) == 3 and item[1] == "number" and item[-1] != "any":
                 refused = self._extremes[signature, item]
                 if not refused or not refused.low <= features[item[0]] <= refused.high:
                     return False
         return True
 
+    def is_plain(self, reading: Reading) -> bool:
+        """Say whether nothing speaks against taking conditions one by one: all pairs seen, each refusal explained.
+
+        All labels of the vector must have been accepted.
+        """
+        return not (self._open or self.flaked or self.standing or reading.shape.numbers or _NOTHING in self.signatures)
+
     def unexplained(self) -> int:
         """Return how many refusals no violation explains."""
-        return self.signatures.get(frozenset(), 0)
-
-
-_get = dict.get
-
-
-def _only_text(features: tuple[Any, ...]) -> bool:
-    return set(map(type, features)) == {str}
-
-
-def exact(value: Any) -> Any:
-    """Return a value as a key: look-alikes apart."""
-    kind = type(value)
-    if kind is str or value is MISSING:
-        return value
-    if kind in (bool, int) or value is None:
-        return kind, value
-    return values.encode(value)
+        return self.signatures.get(_NOTHING, 0)
 
 
 def _relations(features: tuple[Any, ...], pairs: Iterable[tuple[int, int]]) -> list[Item]:

@@ -42,6 +42,7 @@ class Recalling:
             self,
             action: str,
             features: tuple[Any, ...],
+            text: bool,
             accepted: bool,
             effect: bytes | None,
             seq: int | None,
@@ -126,8 +127,8 @@ class Recalling:
         for entry in journal.entries(kind="observe", stream=stream):
             data = entry.data
             state, action, args, accepted = (data[name] for name in ("state", "action", "args", "accepted"))
-            features = vocabulary.features(state, action, args)
+            features, text = vocabulary.read(state, action, args)
             effect = values.encode(data["effect"]) if "effect" in data else None
             more = told(state, args, accepted, effect, data.get("next_state"))
-            model._learn(action, features, accepted, effect, entry.seq, state, args, more)
+            model._learn(action, features, text, accepted, effect, entry.seq, state, args, more)
         return model

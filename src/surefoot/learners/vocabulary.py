@@ -58,6 +58,7 @@ mend it, or return UNREAD where it cannot be read
 
 
 Predicate = Callable[[Any, Mapping[str, Any]], Any]
+_TEXT = frozenset({str})
 _SCALARS = frozenset({str, int, bool, type(None)})
 """What needs no check and no copy; a `float` may be infinite or NaN."""
 
@@ -116,8 +117,8 @@ class Vocabulary:
             unknown = sorted(set(names) - set(self.names))
             if unknown:
                 raise BadArgument(f"{what} names {unknown}, which are no predicates; there are {list(self.names)}")
-        self._readers: dict[str, tuple[tuple[str, Predicate], ...]] = {}
-        self._all = tuple(self.predicates.items())
+        self._readers: dict[str, tuple[Predicate, ...]] = {}
+        self._careful: set[str] = set()  # actions of which a condition could not be read once
 
     def of(self, action: str) -> tuple[str, ...]:
         """Return the names of the conditions read for `action`, in the order of `features`.
@@ -142,29 +143,52 @@ class Vocabulary:
             >>> Vocabulary({"rich": lambda state, args: state["gold"] > 9}).features({"gold": 10}, "buy", {})
             (True,)
         """
+        return self.read(state, action, args)[0]
+
+    def read(self, state: Any, action: str, args: Mapping[str, Any]) -> tuple[tuple[Any, ...], bool]:
+        """Return what `features` returns, and whether all of it is text.
+
+        Example:
+            >>> Vocabulary({"name": lambda state, args: state["name"]}).read({"name": "Ann"}, "greet", {})
+            (('Ann',), True)
+        """
         readers = self._readers.get(action)
         if readers is None:
-            chosen = self.only.get(action)
-            readers = self._all if chosen is None else tuple((n, self.predicates[n]) for n in chosen)
-            self._readers[action] = readers
-        found: list[Any] = []
-        for name, predicate in readers:
+            readers = self._readers[action] = tuple(self.predicates[name] for name in self.of(action))
+        if action in self._careful:
+            found = self._read_each(readers, state, action, args)
+        else:
             try:
-                value = predicate(state, args)
-            except LookupError:
-                value = MISSING
-            except Exception as error:
-                raise BrokenPredicate(
-                    f"predicate {name!r} raised {type(error).__name__}: {error}; mend it, or return UNREAD where it "
-                    "cannot be read"
-                ) from error
-            found.append(value)
+                found = [predicate(state, args) for predicate in readers]
+            except Exception:  # whatever it was comes again, and is dealt with
+                found = self._read_each(readers, state, action, args)
+                self._careful.add(action)
+        if _TEXT.issuperset(map(type, found)):
+            return tuple(found), True
         if not _SCALARS.issuperset(map(type, found)):
             for at, value in enumerate(found):
                 kind = type(value)
                 if kind not in _SCALARS and (kind is not float or value - value != 0.0):  # infinite, or not a number
-                    found[at] = _plain(readers[at][0], value)
-        return tuple(found)
+                    found[at] = plain_value(self.of(action)[at], value)
+        return tuple(found), False
+
+    def _read_each(self, readers: tuple[Predicate, ...], state: Any, action: str, args: Mapping[str, Any]) -> list[Any]:
+        """Return what each predicate says, `MISSING` where it cannot be read."""
+        found: list[Any] = []
+        left = iter(readers)
+        while True:
+            try:
+                for predicate in left:
+                    found.append(predicate(state, args))
+                return found
+            except LookupError:
+                found.append(MISSING)  # and go on with the next
+            except Exception as error:
+                name = self.of(action)[len(found)]
+                raise BrokenPredicate(
+                    f"predicate {name!r} raised {type(error).__name__}: {error}; mend it, or return UNREAD where it "
+                    "cannot be read"
+                ) from error
 
     def fingerprint(self) -> str:
         """Return a digest of the predicates' code, closures and defaults, and of `hard` and `only`.
@@ -191,7 +215,7 @@ class Vocabulary:
         }
 
 
-def _plain(name: str, value: Any) -> Any:
+def plain_value(name: str, value: Any) -> Any:
     """Return a condition's value as a plain value of its own; arrays become tuples."""
     if value is UNREAD or value is MISSING:
         return MISSING
