@@ -38,7 +38,7 @@ HEAVY = [
     "hypothesis",
 ]
 """Never loaded by `import surefoot`."""
-OPTIONAL = {"cryptography", "networkx", "hypothesis", "pytest"}
+OPTIONAL = {"cryptography", "networkx", "hypothesis", "pytest", "numba", "jax"}
 """What only an extra installs."""
 
 

@@ -24,6 +24,7 @@ SurefootError
 │   └── UnknownName (KeyError, ValueError)  a model has no state, action, label or reward of that name
 ├── WorldError
 │   ├── NotStarted (RuntimeError)           `step` before `reset`
+│   ├── ActionUnavailableError (ValueError) a Gymnasium environment was given an action that is not on offer
 │   └── WorldUnavailable (OSError)          the world cannot be reached at all
 ├── NotAttached (RuntimeError)              a goal or gate of an earlier run lacks the function behind it
 ├── ContractBroken (AssertionError)         an implementation breaks a law of its protocol
@@ -41,6 +42,7 @@ Example:
 from __future__ import annotations
 
 __all__ = [
+    "ActionUnavailableError",
     "AppendFailed",
     "BadArgument",
     "BadModel",
@@ -308,6 +310,15 @@ class NotStarted(WorldError, RuntimeError):
         >>> Corridor().step("right")
         Traceback (most recent call last):
         surefoot.errors.NotStarted: step('right') before reset(): call reset(seed=...) first
+    """
+
+
+class ActionUnavailableError(WorldError, ValueError):
+    """A `ModelEnv` was given an action that its state does not offer, or that does not exist; nothing has changed.
+
+    Example:
+        >>> issubclass(ActionUnavailableError, ValueError)
+        True
     """
 
 
