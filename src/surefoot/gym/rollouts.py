@@ -15,6 +15,7 @@ from surefoot.models.draws import POLICY, cumulative, pick
 
 if TYPE_CHECKING:
     from surefoot.gym.vector_env import ModelVectorEnv
+    from surefoot.models.model import Model
 
 __all__ = ["Policy", "Recorder", "Rollout", "Table", "rolled"]
 
@@ -124,10 +125,7 @@ class Table:
         self.sums = np.zeros(0)
         self.even = True
         if policy is None:
-            masks = env._layout.mask_rows(np.arange(model.n_states))
-            rows, actions = np.nonzero(masks)
-            self.start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=model.n_states))])
-            self.action = actions.astype(np.int64)
+            self.start, self.action = _on_offer(model)
             return
         count: int = model.n_observations if rules.hidden else model.n_states  # type: ignore[attr-defined]
         what = "observations" if rules.hidden else "states"
@@ -165,6 +163,18 @@ class Table:
             low = pick(self.sums, low, high, numbers)
         done: NDArray[np.int64] = self.action.take(low)
         return done
+
+
+def _on_offer(model: Model) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the actions of each state in the order of its choices, all where it has none; and where each row starts."""
+    offered = np.diff(model.choice_start)
+    stuck = np.flatnonzero(offered == 0)
+    start = np.concatenate([[0], np.cumsum(np.where(offered == 0, model.n_actions, offered))])
+    action = np.empty(start[-1], dtype=np.int64)
+    places = np.arange(model.n_choices) - model.choice_start[model.choice_state] + start[model.choice_state]
+    action[places] = model.choice_action
+    action[start[stuck][:, None] + np.arange(model.n_actions)] = np.arange(model.n_actions)
+    return start, action
 
 
 def rolled(env: ModelVectorEnv, policy: Policy, steps: int, record: bool) -> Rollout:

@@ -77,7 +77,7 @@ def _number(now: _Now, lane: int) -> Any:
 
 
 def _searched(sums: Any, low: Any, high: Any, numbers: Any, most: int) -> Any:
-    """Find in each row the first place whose running sum is greater than the number; rows have at most `most` places."""
+    """Find in each row the first place whose running sum is greater than the number."""
     import jax.numpy as jnp
 
     high = high - 1
