@@ -166,7 +166,7 @@ class Table:
 
 
 def _on_offer(model: Model) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the actions of each state in the order of its choices, all where it has none; and where each row starts."""
+    """Return where each row starts, and the actions of each state: in the order of its choices, else all."""
     offered = np.diff(model.choice_start)
     stuck = np.flatnonzero(offered == 0)
     start = np.concatenate([[0], np.cumsum(np.where(offered == 0, model.n_actions, offered))])
