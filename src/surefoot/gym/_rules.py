@@ -42,7 +42,7 @@ Termination = Literal["absorbing", "label", "never"]
 TerminalReward = Literal["none", "collect"]
 OnUnavailable = Literal["raise", "stay", "terminate"]
 
-_KINDS = "MarkovChain, MDP, POMDP, HMM; or a stormvogel model of the type DTMC, MDP, POMDP or HMM"
+_KINDS = "MarkovChain, MDP, POMDP, HMM; or a stormvogel model of the type MDP, DTMC, POMDP, or HMM"
 _FOREIGN = {"DTMC", "MDP", "POMDP", "HMM"}
 
 
