@@ -17,7 +17,6 @@ Figures are CPU seconds per step of one environment; contenders take turns. What
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import time
@@ -279,7 +278,7 @@ def others(report: Report, model: MDP, quick: bool) -> None:
 # ── a large model, and importing ────────────────────────────────────────────────────────────────────────────────────
 
 BUILD = """
-import json, resource, sys, time
+import sys, time, tracemalloc
 import numpy as np
 from surefoot.models import MarkovChain
 size = int(sys.argv[1])
@@ -287,15 +286,18 @@ numbers = np.random.default_rng(0)
 target = (numbers.integers(0, size // 4, (size, 4)) + np.arange(4) * (size // 4)).ravel().astype(np.int32)
 probability = numbers.dirichlet(np.ones(4), size).ravel()
 start = np.arange(size + 1)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for array in (target, probability, start):
     array.setflags(write=False)
 held = sum(array.nbytes for array in (target, probability, start))
-cpu = time.process_time()
-model = MarkovChain(choice_start=start, branch_start=start * 4, target=target, probability=probability, initial=0)
-cpu = time.process_time() - cpu
-grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-print(json.dumps([cpu, grown + held / 2**20]))
+arrays = {"choice_start": start, "branch_start": start * 4, "target": target, "probability": probability}
+if sys.argv[2] == "time":
+    cpu = time.process_time()
+    model = MarkovChain(**arrays, initial=0)
+    print(time.process_time() - cpu)
+else:
+    tracemalloc.start()
+    model = MarkovChain(**arrays, initial=0)
+    print(held / 2**20 + tracemalloc.get_traced_memory()[1] / 2**20)
 """
 IMPORT = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
 
@@ -304,9 +306,9 @@ def large_and_imports(report: Report, quick: bool) -> None:
     """Measure how a large model is made, and what importing costs, each in a process of its own."""
     size = 20_000 if quick else 1_000_000
     report.section = "in a process of its own"
-    found = json.loads(_run(BUILD, str(size)))
-    report.note("a model from arrays, 4 branches a state", "surefoot", size, 1000 * found[0], "ms")
-    report.note("its memory, arrays included", "surefoot", size, found[1], "MB")
+    spent, held = (float(_run(BUILD, str(size), what)) for what in ("time", "memory"))
+    report.note("a model from arrays, 4 branches a state", "surefoot", size, 1000 * spent, "ms")
+    report.note("memory at most, arrays included", "surefoot", size, held, "MB")
     for name in ("gymnasium", "surefoot.gym"):
         times = sorted(float(_run(IMPORT.format(name))) for _ in range(3 if quick else 9))
         report.note(f"import {name}", "surefoot", size, 1000 * times[len(times) // 2], "ms")

@@ -35,6 +35,7 @@ __all__ = ["ModelVectorEnv"]
 Backend = Literal["numpy", "numba", "jax"]
 Array = NDArray[Any]
 _NOBODY = np.zeros(0, dtype=np.int64)
+_INT64 = np.dtype(np.int64)
 
 
 class ModelVectorEnv(VectorEnv[Any, Any, Any]):
@@ -130,6 +131,7 @@ class ModelVectorEnv(VectorEnv[Any, Any, Any]):
         self._states = np.zeros(self.num_envs, dtype=np.int64)
         self._over = _NOBODY  # who is to be reset
         self._ready = self._seeded = False
+        self._shape = (self.num_envs,)
         self._all = np.ones(self.num_envs, dtype=bool)
         self._all.setflags(write=False)
         self._compile()
@@ -304,15 +306,15 @@ class ModelVectorEnv(VectorEnv[Any, Any, Any]):
         return rules.start_states[np.searchsorted(rules.start_sums, numbers, side="right")]
 
     def _checked(self, actions: Any) -> NDArray[np.int64]:
-        """Return actions as an array that holds only existing ones; those of who is over do not matter."""
+        """Return actions as an array of existing ones (compiled steps look at that themselves)."""
         self._must_be_ready("step(...)")
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+        given = actions if type(actions) is np.ndarray else np.asarray(actions)
+        if given.shape != self._shape or given.dtype.kind not in "iu":
             raise BadArgument(
                 f"actions must be {self.num_envs} whole numbers in one array, got {given.dtype.name} of the shape "
                 f"{given.shape}"
             )
-        taken = given if given.dtype == np.int64 else given.astype(np.int64)
+        taken = given if given.dtype is _INT64 else given.astype(np.int64)
         if len(self._over):
             if self.autoreset_mode is AutoresetMode.DISABLED:
                 raise NotStarted(
@@ -320,11 +322,8 @@ class ModelVectorEnv(VectorEnv[Any, Any, Any]):
                 )
             taken = taken.copy()
             taken[self._over] = 0
-        if np.maximum.reduce(taken.view(np.uint64)) >= self._layout.actions:
-            place = int(np.argmax(taken.view(np.uint64) >= self._layout.actions))
-            raise ActionUnavailableError(
-                f"environment {place}: there is no action {given[place]}: numbers are in [0, {self._layout.actions})"
-            )
+        if self.backend != "numba" and np.maximum.reduce(taken.view(np.uint64)) >= self._layout.actions:
+            self._say_unavailable(int(np.argmax(taken.view(np.uint64) >= self._layout.actions)), taken)
         return taken
 
     def _move(self, actions: NDArray[np.int64]) -> tuple[Array, Array, Array, Array, Array | None]:
@@ -369,8 +368,14 @@ class ModelVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _say_unavailable(self, place: int, actions: NDArray[np.int64]) -> None:
         """Say which environment was given an action that is not on offer."""
-        named = choice_named(self.model, int(self._states[place]), int(actions[place]))
-        raise ActionUnavailableError(f"environment {place}: {named}")
+        action, count = int(actions[place]), self._layout.actions
+        if not 0 <= action < count:
+            raise ActionUnavailableError(
+                f"environment {place}: there is no action {action}: numbers are in [0, {count})"
+            )
+        raise ActionUnavailableError(
+            f"environment {place}: {choice_named(self.model, int(self._states[place]), action)}"
+        )
 
     def _restart_over(self) -> None:
         """Reset at once who is over (SAME_STEP)."""

@@ -86,7 +86,10 @@ def _step(
     to, paid, terminated, truncated, lacked = out
     padded = len(start) == 0
     for place in range(len(states)):
-        row = states[place] * count + actions[place]
+        action = actions[place]
+        if action < 0 or action >= count:
+            return place
+        row = states[place] * count + action
         if len(table):
             row = table[row]
             if row < 0:
