@@ -118,7 +118,6 @@ class Rules:
         self.variables: tuple[tuple[str, Domain], ...] = ()
         if self.obs_type == "valuations":
             self.codes, self.variables = self._encoded()
-        self.has_choices = np.diff(self.model.choice_start) > 0
 
     def _chosen_reward(self, name: str | None) -> tuple[RewardModel | None, str | None]:
         """Return the reward model that is paid, and its name."""

@@ -37,6 +37,7 @@ Step = tuple[Any, float, bool, bool, dict[str, Any]]
 Table = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
 _NEVER = 1 << 62
 _MOST_IN_P = 1_000_000
+_MOST_LISTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,9 @@ class ModelEnv(gymnasium.Env[Any, Any]):
     def _forget(self) -> None:
         """Go back to before the first reset."""
         rules = self._rules
+        few = len(rules.start_states) <= _MOST_LISTED  # a list is faster, an array smaller
+        self._starts: Any = rules.start_states.tolist() if few else rules.start_states
+        self._start_sums: Any = rules.start_sums.tolist() if few else rules.start_sums
         self._places: list[_Place | None] = [None] * rules.model.n_states
         self._masks: dict[bytes, NDArray[np.int8]] = {}  # many states share a few
         self._plain = rules.obs_type == "index" and not rules.random_observations
@@ -213,8 +217,9 @@ class ModelEnv(gymnasium.Env[Any, Any]):
             BadArgument: an option that does not exist.
             UnknownName: no such state.
         """
-        given = checked_options(options, ("state",))
-        start = state_asked_for(self._rules, given["state"]) if given.get("state") is not None else None
+        start: int | None = None
+        if options and (given := checked_options(options, ("state",))).get("state") is not None:
+            start = state_asked_for(self._rules, given["state"])
         if seed is not None:
             super().reset(seed=seed)
             self._feed = Feed(int(seed))
@@ -224,8 +229,7 @@ class ModelEnv(gymnasium.Env[Any, Any]):
             self._feed = Feed(fresh)
         first, self._next = self._feed.begin(self._feed.episode + 1)
         if start is None:
-            rules = self._rules
-            start = int(rules.start_states[np.searchsorted(rules.start_sums, first, side="right")])
+            start = int(self._starts[bisect_right(self._start_sums, first)])
         self._steps = 0
         self._go_to(start)
         place = self._place
@@ -466,7 +470,19 @@ class ModelEnv(gymnasium.Env[Any, Any]):
     # ── copies ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def __getstate__(self) -> dict[str, Any]:
-        built = {"_places", "_masks", "_place", "_options", "_next", "_feed", "_rules", "_ready", "P"}
+        built = {
+            "_places",
+            "_starts",
+            "_start_sums",
+            "_masks",
+            "_place",
+            "_options",
+            "_next",
+            "_feed",
+            "_rules",
+            "_ready",
+            "P",
+        }
         state = {name: held for name, held in self.__dict__.items() if name not in built}
         return state | {"_token": None if self._place is None else self.save_state()}
 
