@@ -22,21 +22,38 @@ _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 class Streams:
     """Hold where each of N environments is in its stream; the numbers of the next steps are drawn together.
 
-    `clock` counts the steps of all; environment i is at step `clock - begun[i]` of its episode.
+    `clock` counts the steps of all; environment i is at step `clock - begun[i]` of its episode. `where` holds `starts`,
+    `strides` and `begun` in one array, (3, N) uint64, because compiled code takes one argument faster than three.
     """
 
     def __init__(self, count: int) -> None:
         self.seeds = np.zeros(count, dtype=np.uint64)
         self.episodes = np.zeros(count, dtype=np.int64)
-        self.starts = np.zeros(count, dtype=np.uint64)
-        self.strides = np.zeros(count, dtype=np.uint64)
-        self.begun = np.zeros(count, dtype=np.int64)
+        self.where = np.zeros((3, count), dtype=np.uint64)
         self.clock = 0
         self._most = max(1, min(_MOST_ROWS, _ROOM // max(count, 1)))
         self._words = np.empty((self._most, count), dtype=np.uint64)
         self._spare = np.empty((self._most, count), dtype=np.uint64)
         self._numbers = np.empty((self._most, count))
         self._row = self._rows = self._wanted = 0
+
+    @property
+    def starts(self) -> NDArray[np.uint64]:
+        """Return where each stream starts, to be written to."""
+        starts: NDArray[np.uint64] = self.where[0]
+        return starts
+
+    @property
+    def strides(self) -> NDArray[np.uint64]:
+        """Return how far the numbers of each stream are apart, to be written to."""
+        strides: NDArray[np.uint64] = self.where[1]
+        return strides
+
+    @property
+    def begun(self) -> NDArray[np.int64]:
+        """Return the clock at which each episode began, to be written to."""
+        begun: NDArray[np.int64] = self.where[2].view(np.int64)
+        return begun
 
     @property
     def steps(self) -> NDArray[np.int64]:
@@ -120,6 +137,6 @@ class Streams:
         if len(seeds) != len(self.seeds):
             raise BadArgument(f"the token is of {len(seeds)} environments, there are {len(self.seeds)} here")
         self.seeds, self.episodes = seeds.copy(), episodes.copy()
-        self.starts, self.strides = streams(seeds, episodes)
-        self.begun = self.clock - steps
+        self.starts[:], self.strides[:] = streams(seeds, episodes)
+        self.begun[:] = self.clock - steps
         self._row = self._rows = self._wanted = 0

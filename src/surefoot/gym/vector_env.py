@@ -131,7 +131,7 @@ class ModelVectorEnv(VectorEnv[Any, Any, Any]):
         self._states = np.zeros(self.num_envs, dtype=np.int64)
         self._over = _NOBODY  # who is to be reset
         self._ready = self._seeded = False
-        self._shape = (self.num_envs,)
+        self._shape, self._bare = (self.num_envs,), rules.codes is None and not rules.hidden
         self._all = np.ones(self.num_envs, dtype=bool)
         self._all.setflags(write=False)
         self._compile()
@@ -399,6 +399,8 @@ class ModelVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _observe(self, states: NDArray[np.int64], steps: NDArray[np.int64] | None) -> Any:
         """Return the observations."""
+        if self._bare:
+            return states.copy()
         return self._decoded(self._seen(states, steps))
 
     def _decoded(self, seen: NDArray[np.int64]) -> Any:

@@ -65,16 +65,12 @@ def _step(
     states: Any,
     actions: Any,
     over: Any,
-    starts: Any,
-    strides: Any,
-    begun: Any,
+    where: Any,
     clock: int,
-    numbers: tuple[int, int, int, int, int, int, int, bool],
+    numbers: Any,
     table: Any,
     start: Any,
     sums: Any,
-    target: Any,
-    reward: Any,
     bits: Any,
     targets: Any,
     rewards: Any,
@@ -82,9 +78,11 @@ def _step(
     out: tuple[Any, Any, Any, Any, Any],
 ) -> int:
     """Take one step each; return the first environment whose action is not on offer, -1 if there is none."""
-    count, stops, unavailable, limit, width, to_at, pay_at, per_row = numbers
+    count, stops, unavailable, limit = numbers[0], numbers[1], numbers[2], numbers[3]
+    width, to_at, pay_at, per_row = numbers[4], numbers[5], numbers[6], numbers[7] > 0
     to, paid, terminated, truncated, lacked = out
     padded = len(start) == 0
+    starts, strides, begun = where[0], where[1], where[2]
     for place in range(len(states)):
         action = actions[place]
         if action < 0 or action >= count:
@@ -96,7 +94,7 @@ def _step(
                 if not (len(over) and over[place]):
                     return place
                 row = 0
-        step = clock - begun[place]
+        step = clock - np.int64(begun[place])
         word = _word(starts[place], strides[place], step, _ONE)
         if padded:
             after, tie, top = 0, False, word >> _S37
@@ -109,7 +107,7 @@ def _step(
             paid[place] = rewards[row, pay_at] if per_row else rewards[row, pay_at + after]
         else:
             branch = _search(sums, start[row], start[row + 1], word * _UNIT)
-            then, paid[place] = target[branch], reward[branch]
+            then, paid[place] = np.int64(targets[branch, 0]), rewards[branch, 0]
         to[place] = then
         terminated[place] = ends[then] or row >= stops
         truncated[place] = step + 1 >= limit
@@ -127,12 +125,10 @@ def _rollout(
     begun: Any,
     clock: int,
     over: Any,
-    numbers: tuple[int, int, int, int, int, int, int, bool],
+    numbers: Any,
     table: Any,
     start: Any,
     sums: Any,
-    target: Any,
-    reward: Any,
     bits: Any,
     targets: Any,
     rewards: Any,
@@ -151,7 +147,8 @@ def _rollout(
     truncated: Any,
 ) -> tuple[int, int]:
     """Take many steps each; return (environment, action) where an action is not on offer, (-1, 0) if all were."""
-    count, stops, _, limit, width, to_at, pay_at, per_row = numbers
+    count, stops, limit = numbers[0], numbers[1], numbers[3]
+    width, to_at, pay_at, per_row = numbers[4], numbers[5], numbers[6], numbers[7] > 0
     start_states, start_sums = initial
     observed, entry_start, entry, entry_sums = look
     policy_start, policy_sums, policy_action = policy
@@ -197,7 +194,7 @@ def _rollout(
                     gain = rewards[row, pay_at] if per_row else rewards[row, pay_at + after]
                 else:
                     branch = _search(sums, start[row], start[row + 1], word * _UNIT)
-                    state, gain = target[branch], reward[branch]
+                    state, gain = np.int64(targets[branch, 0]), rewards[branch, 0]
                 states[place] = state
                 total[place] += gain
                 stop, cut = ends[state] or row >= stops, step + 1 >= limit
@@ -260,10 +257,9 @@ class Engine:
             np.empty(count),
             np.empty(count, dtype=bool),
             np.empty(count, dtype=bool),
-            np.empty(count if lacks else 0, dtype=bool),
+            np.empty(count, dtype=bool) if lacks else _NO_BOOLS,
         )
-        where = (streams.starts, streams.strides, streams.begun, streams.clock)
-        bad = self._step(env._states, actions, over, *where, *env._for_engine, out)
+        bad = self._step(env._states, actions, over, streams.where, streams.clock, *env._for_engine, out)
         if bad >= 0:
             env._say_unavailable(bad, actions)
         return (*out[:4], out[4] if lacks else None)
@@ -303,7 +299,6 @@ class Engine:
 
 
 _NO_BOOLS, _NO_INT32 = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int32)
-_NO_RECORDS = np.zeros((0, 1), np.uint16), np.zeros((0, 1), np.int32), np.zeros((0, 1))
 
 
 def arrays_of(env: ModelVectorEnv) -> tuple[Any, ...]:
@@ -311,15 +306,20 @@ def arrays_of(env: ModelVectorEnv) -> tuple[Any, ...]:
     layout = env._layout
     records = layout.records
     limit = _NEVER if env.max_steps is None else env.max_steps
-    at = (0, 0, False) if records is None else (*records.at, records.per_row)
+    if records is None:
+        at, bits = (0, 0, 0), np.zeros((0, 1), dtype=np.uint16)
+        paid = np.zeros(len(layout.target)) if layout.reward is None else layout.reward
+        targets, rewards = layout.target.astype(np.int32)[:, None].copy(), paid[:, None].copy()
+    else:
+        at, bits, targets, rewards = (*records.at, int(records.per_row)), records.bits, records.targets, records.rewards
     return (
-        (layout.actions, layout.stops, layout.first_unavailable, limit, layout.width, *at),
+        np.array([layout.actions, layout.stops, layout.first_unavailable, limit, layout.width, *at]),
         _NO_INTS if layout.table is None else layout.table,
         _NO_INTS if layout.start is None else layout.start,
         layout.sums,
-        layout.target,
-        layout.reward if layout.reward is not None else _NO_FLOATS if records else np.zeros(len(layout.sums)),
-        *(_NO_RECORDS if records is None else (records.bits, records.targets, records.rewards)),
+        bits,
+        targets,
+        rewards,
         layout.ends,
     )
 
