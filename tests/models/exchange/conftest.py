@@ -134,9 +134,7 @@ def noisy_pomdp() -> POMDP:
 
 
 def noisy_hmm() -> HMM:
-    return hmm().replace(
-        observation=[0, 1, 1], observation_start=[0, 2, 3], observation_probability=[0.85, 0.15, 1.0]
-    )
+    return hmm().replace(observation=[0, 1, 1], observation_start=[0, 2, 3], observation_probability=[0.85, 0.15, 1.0])
 
 
 def random_mdp(seed: int) -> MDP:

@@ -102,9 +102,7 @@ class Rows:
         return {name: np.asarray(paid, np.float64) for name, paid in zip(self.rewards, self.paid, strict=True)}
 
 
-def _rescaled(
-    probability: NDArray[np.float64], start: NDArray[np.int64], tolerance: float
-) -> NDArray[np.float64]:
+def _rescaled(probability: NDArray[np.float64], start: NDArray[np.int64], tolerance: float) -> NDArray[np.float64]:
     """Return the probabilities with rows divided by their sums where that mends a rounding."""
     sums = row_sums(start, probability)
     off = np.abs(sums - 1)

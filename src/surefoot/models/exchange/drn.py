@@ -156,7 +156,14 @@ def _lines(model: Model) -> Iterator[str]:
     names = tokens_for(model.rewards)
     kind = "double-interval" if model.has_intervals else "double"
     yield from (f"@type: {_WRITTEN[model.kind]}", f"@value_type: {kind}", "@parameters", "", "@reward_models")
-    yield from (" ".join(names), "@nr_states", str(model.n_states), "@nr_choices", str(model.n_choices + len(loops(model))), "@model")
+    yield from (
+        " ".join(names),
+        "@nr_states",
+        str(model.n_states),
+        "@nr_choices",
+        str(model.n_choices + len(loops(model))),
+        "@model",
+    )
     labels = [_quoted(name) for name in tokens_for(model.labels, taken=("init",), keep=_QUOTABLE)]
     action_names = tokens_for(model.action_names, taken=(_NO_LABEL,), keep=_BARE)
     place_of = {name: place for place, name in enumerate(model.labels)}
