@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from surefoot.drawing.graph import Graph
@@ -10,7 +11,24 @@ from surefoot.errors import MissingExtra
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["to_networkx"]
+__all__ = ["networkx_module", "to_networkx"]
+
+
+def networkx_module() -> ModuleType:
+    """Return the package networkx, imported when it is first asked for.
+
+    Raises:
+        MissingExtra: NetworkX is not installed.
+
+    Example:
+        >>> networkx_module().DiGraph([("a", "b")]).number_of_edges()
+        1
+    """
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingExtra.of("networkx", extra="networkx", what="NetworkX graphs") from error
+    return networkx
 
 
 def to_networkx(graph: Graph) -> networkx.MultiDiGraph[str]:
@@ -31,11 +49,7 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph[str]:
         >>> to_networkx(house)["a"]["b"][0]
         {'label': 'door', 'status': 'confirmed'}
     """
-    try:
-        import networkx
-    except ImportError as error:
-        raise MissingExtra.of("networkx", extra="networkx", what="NetworkX graphs") from error
-    result: networkx.MultiDiGraph[str] = networkx.MultiDiGraph(name=graph.name, directed=graph.directed)
+    result: networkx.MultiDiGraph[str] = networkx_module().MultiDiGraph(name=graph.name, directed=graph.directed)
     if graph.notes:
         result.graph["notes"] = list(graph.notes)
     closed = graph.closed()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,7 +45,7 @@ def mdp() -> MDP:
         Variable("kind", CategoricalDomain(("1", 1, (2, "x")), allow_none=True)),
         Variable("any thing"),
     ]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"n": None, "flag": True, "kind": (2, "x"), "any thing": 1.5},
         {"n": -2, "flag": False, "kind": None, "any thing": True},
         {"n": 5, "flag": False},
@@ -157,7 +160,7 @@ def random_mdp(seed: int) -> MDP:
     )
 
 
-ALL = {
+ALL: dict[str, Callable[[], Model]] = {
     "chain": chain,
     "mdp": mdp,
     "interval mdp": interval_mdp,
@@ -167,22 +170,22 @@ ALL = {
     "random 0": lambda: random_mdp(0),
     "random 1": lambda: random_mdp(1),
 }
-NOISY = {"noisy pomdp": noisy_pomdp, "noisy hmm": noisy_hmm}
+NOISY: dict[str, Callable[[], Model]] = {"noisy pomdp": noisy_pomdp, "noisy hmm": noisy_hmm}
 
 
 @pytest.fixture(params=list(ALL))
 def model(request: pytest.FixtureRequest) -> Model:
-    """Each model, its observations not drawn at random."""
+    """Give each model, its observations not drawn at random."""
     return ALL[request.param]()
 
 
 @pytest.fixture(params=list(NOISY))
 def noisy(request: pytest.FixtureRequest) -> Model:
-    """Each model whose observations are drawn at random."""
+    """Give each model whose observations are drawn at random."""
     return NOISY[request.param]()
 
 
 @pytest.fixture
 def odd_mdp() -> MDP:
-    """The MDP that has everything."""
+    """Return the MDP that has everything."""
     return mdp()

@@ -6,7 +6,7 @@
 | `surefoot.models.exchange.networkx` | NetworkX graphs | the extra `networkx` |
 | `surefoot.models.exchange.prism` | PRISM's explicit files: .tra, .lab, .srew, .trew, .sta | nothing |
 | `surefoot.models.exchange.drn` | Storm's explicit format | nothing |
-| `surefoot.models.exchange.storm` | PRISM language, JANI and UMB files, and Storm's own models | the extra `storm` |
+| `surefoot.models.exchange.storm` | PRISM language, JANI and UMB files, Storm's own models | the extra `storm` |
 | `surefoot.models.exchange.stormvogel` | stormvogel's models | nothing to read one, the extra `stormvogel` to make one |
 | `surefoot.models.exchange.umb` | UMB files | the extra `umb` |
 | `surefoot.models.exchange.aalpy` | models that AALpy learned | nothing to read one, the extra `aalpy` to make one |

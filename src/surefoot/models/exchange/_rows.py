@@ -127,7 +127,7 @@ def unlabelled(place: int, count: int) -> str:
 
 
 def distinct(names: Sequence[str | None]) -> list[str]:
-    """Return the names of the choices of one state, each once: what has no name or comes again gets `#` and its place."""
+    """Return the names of the choices of a state, each once: without a name, or one again, it gets `#` and its place."""
     seen: set[str] = set()
     result = []
     for place, name in enumerate(names):
@@ -146,7 +146,7 @@ def rewards_of(
     choice: Mapping[str, Any] | None = None,
     transition: Mapping[str, Any] | None = None,
 ) -> dict[str, RewardModel]:
-    """Return reward models from the parts of each; a part that is 0 everywhere is left out unless it is all there is."""
+    """Return reward models from their parts; a part that is 0 everywhere is left out unless it is all there is."""
     found = {}
     for name in names:
         parts: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 | DRN | here |
 |---|---|
-| `@type: DTMC`, `MDP`, `POMDP` | `MarkovChain`, `MDP`, `POMDP`; an `HMM` is written as a POMDP without names of actions |
+| `@type: DTMC`, `MDP`, `POMDP` | `MarkovChain`, `MDP`, `POMDP`; an `HMM` is written as a POMDP of one action |
 | the label `init` | the initial states, each as likely; it is not a label |
 | `action __NOLABEL__` | the name of the action is empty, or `#0`, `#1`, … where a state has several choices |
 | `[…]` after a state | the rewards on states |

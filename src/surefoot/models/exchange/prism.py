@@ -5,7 +5,7 @@ A model with the stem `folder/model` is these files:
 | file | what it holds |
 |---|---|
 | `model.tra` | choices and branches; what is a chain, an MDP or a POMDP is told by the numbers in its first line |
-| `model.lab` | labels; `init` says where an episode starts, `deadlock` where a branch back was added: neither is a label here |
+| `model.lab` | labels; `init` is where an episode starts, `deadlock` where a branch back was added: no labels here |
 | `model.srew`, `model.trew` | rewards on states and on branches; `model1.srew`, … where there are several |
 | `model.sta` | the values of the variables of states, if all are whole numbers or bools |
 | `model.clab` | names of actions, in Storm's dialect only; PRISM has them in `model.tra` |
@@ -195,14 +195,14 @@ class _Writer:
 
     def _transitions(self) -> Iterator[str]:
         model = self.model
-        observed = isinstance(model, ObservedModel)
+        sizes = f" {model.n_observations}" if isinstance(model, ObservedModel) else ""
         choices, branches = model.n_choices + len(self.loops), model.n_branches + len(self.loops)
         if self.storm:
             yield model.kind
         elif self.chain:
             yield f"{model.n_states} {branches}"
         else:
-            yield f"{model.n_states} {choices} {branches}" + (f" {model.n_observations}" if observed else "")
+            yield f"{model.n_states} {choices} {branches}{sizes}"
         for state, place, choice in self._choices():
             lead = f"{state} " if self.chain else f"{state} {place} "
             for target, value in self._branches(state, choice):
