@@ -168,7 +168,7 @@ def test_observations_at_random_are_refused(noisy: Model) -> None:
         ("1 : 1/2", "1 : [0.1, 0.2]", "an interval, but"),
         ("[0, 3]", "[0, 3, 5]", r"3 rewards but only the names \['steps', 'cost'\]"),
         ("@nr_states\n3", "@nr_states\n4", "@nr_states 4, but it has 3"),
-        ("action go [0, 0]", "action go now", r"'action NAME \[rewards\]' is wanted"),
+        ("action go [0, 0]", "action go [0, 0] now", r"'action NAME \[rewards\]' is wanted"),
         ("init", "start", "no state of the DRN text has the label init"),
     ],
 )

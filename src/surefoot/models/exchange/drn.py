@@ -41,7 +41,7 @@ _TYPES = {"DTMC": "dtmc", "MDP": "mdp", "POMDP": "pomdp"}
 _WRITTEN = {"dtmc": "DTMC", "mdp": "MDP", "pomdp": "POMDP", "hmm": "POMDP"}
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 _STATE = re.compile(r"state\s+(\d+)\s*(?:!\S+\s*)?(?:\{(\d+)\})?\s*(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?\s*(.*)")
-_ACTION = re.compile(r'action\s+(?:"([^"]*)"|(\S+))\s*(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?\s*')
+_ACTION = re.compile(r'action\s+(?:"([^"]*)"|([^\[]*[^\[\s]))\s*(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?\s*')
 _REWARD = re.compile(r"\[\s*([^,\]]+),\s*([^\]]+)\]|([^,\s]+)")
 _INTERVAL = re.compile(r"\[\s*([^,\]]+),\s*([^\]]+)\]")
 

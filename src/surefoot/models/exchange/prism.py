@@ -58,8 +58,8 @@ def write_prism(model: Model, path: str | Path, *, dialect: Dialect = "prism") -
         dialect: `"prism"`, or `"storm"` for what Storm reads with `--explicit`.
 
     Raises:
-        BadModel: the files have no words for it (observations at random; in Storm's dialect all observations, and
-            intervals).
+        BadModel: the files have no words for it (observations at random; in Storm's dialect all observations, intervals
+            and negative rewards).
 
     Cost: linear; about 10 µs for each branch.
 
@@ -83,9 +83,8 @@ def write_prism(model: Model, path: str | Path, *, dialect: Dialect = "prism") -
     if dialect not in ("prism", "storm"):
         raise BadArgument(f"dialect must be 'prism' or 'storm', got {dialect!r}")
     checked_observations(model, "a .tra file")
-    if dialect == "storm" and (model.has_intervals or model.has_observations):
-        what = "intervals" if model.has_intervals else "observations"
-        raise BadModel(f"Storm's explicit files have no words for {what}: use write_drn")
+    if dialect == "storm":
+        _check_for_storm(model)
     files = _Writer(model, dialect).files()
     added = loops(model)
     rest = rest_of(model, _read(files, None, added, 0.0), added)
@@ -100,6 +99,18 @@ def write_prism(model: Model, path: str | Path, *, dialect: Dialect = "prism") -
         file.write_text(text, encoding="utf-8")
         written.append(file)
     return written
+
+
+def _check_for_storm(model: Model) -> None:
+    """Refuse what Storm's dialect has no words for."""
+    parts = [(reward.state, reward.choice, reward.transition) for reward in model.rewards.values()]
+    for what, there in (
+        ("intervals", model.has_intervals),
+        ("observations", model.has_observations),
+        ("negative rewards", any(part is not None and (part < 0).any() for three in parts for part in three)),
+    ):
+        if there:
+            raise BadModel(f"Storm's explicit files have no words for {what}: use write_drn")
 
 
 def read_prism(path: str | Path, *, tolerance: float = 0.0) -> Model:
