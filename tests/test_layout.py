@@ -38,7 +38,7 @@ HEAVY = [
     "hypothesis",
 ]
 """Never loaded by `import surefoot`."""
-OPTIONAL = {"cryptography", "networkx", "hypothesis", "pytest", "numba", "jax"}
+OPTIONAL = {"aalpy", "cryptography", "hypothesis", "jax", "networkx", "numba", "pytest", "stormpy", "stormvogel", "umbi"}
 """What only an extra installs."""
 
 

@@ -103,7 +103,7 @@ def test_the_round_trip_of_storms_objects_is_exact(model: Model) -> None:
     assert back == wanted
 
 
-def storm_rows(theirs: Any) -> list[list[tuple[int, float]]]:
+def storm_rows(theirs: Any) -> list[list[tuple[int, Any]]]:
     matrix = theirs.transition_matrix
     value = (lambda v: (v.lower(), v.upper())) if theirs.supports_uncertainty else float
     return [[(e.column, value(e.value)) for e in matrix.get_row(row)] for row in range(matrix.nr_rows)]

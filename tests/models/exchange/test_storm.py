@@ -27,8 +27,8 @@ def test_what_storm_has_no_words_for_is_refused_before_stormpy_is_needed(noisy: 
 def test_without_stormpy_the_message_says_how_to_get_it(odd_mdp: MDP, tmp_path: Path) -> None:
     if importlib.util.find_spec("stormpy"):
         pytest.skip("stormpy is installed: tests/peers tries the real thing")
-    for call in (lambda: read_prism_program(tmp_path / "m.prism"), lambda: read_jani(tmp_path / "m.jani")):
+    for read in (read_prism_program, read_jani):
         with pytest.raises(MissingExtra, match=r"need the package stormpy: pip install 'surefoot\[storm\]'"):
-            call()
+            read(tmp_path / "m")
     with pytest.raises(MissingExtra, match=r"surefoot\[storm\]"):
         to_stormpy(odd_mdp.replace(labels={}))

@@ -6,10 +6,10 @@
 | `surefoot.models.exchange.networkx` | NetworkX graphs | the extra `networkx` |
 | `surefoot.models.exchange.prism` | PRISM's explicit files: .tra, .lab, .srew, .trew, .sta | nothing |
 | `surefoot.models.exchange.drn` | Storm's explicit format | nothing |
-| `surefoot.models.exchange.storm` | PRISM language, JANI and UMB files, Storm's own models | the extra `storm` |
-| `surefoot.models.exchange.stormvogel` | stormvogel's models | nothing to read one, the extra `stormvogel` to make one |
+| `surefoot.models.exchange.storm` | PRISM programs, JANI files, Storm's own models | the extra `storm` |
+| `surefoot.models.exchange.stormvogel` | stormvogel's models | nothing to read, the extra `stormvogel` to make one |
 | `surefoot.models.exchange.umb` | UMB files | the extra `umb` |
-| `surefoot.models.exchange.aalpy` | models that AALpy learned | nothing to read one, the extra `aalpy` to make one |
+| `surefoot.models.exchange.aalpy` | models that AALpy learned | nothing to read, the extra `aalpy` to make one |
 
 Round trips are exact. What a format has no words for travels in a comment that other programs skip, or in a file beside
 it; what would say something else to another program is refused. None of the modules imports another one.

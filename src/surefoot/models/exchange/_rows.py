@@ -127,7 +127,7 @@ def unlabelled(place: int, count: int) -> str:
 
 
 def distinct(names: Sequence[str | None]) -> list[str]:
-    """Return the names of the choices of a state, each once: without a name, or one again, it gets `#` and its place."""
+    """Return names for the choices of a state, each once: what has none, or one again, gets `#` and its place."""
     seen: set[str] = set()
     result = []
     for place, name in enumerate(names):

@@ -3,7 +3,7 @@
 | in the table | in the model |
 |---|---|
 | all outcomes of an action | the branches of a choice, in their order; those to one state are added up |
-| the reward of each outcome | a reward on transitions, `"reward"`; of outcomes that are added up, the mean by probability |
+| the reward of each outcome | a reward on transitions, `"reward"`; of those that are added up the mean |
 | `terminated` | the state that is entered ends the episode: it has no choices and the label `"terminal"` |
 | `initial_state_distrib` of the environment | the initial distribution |
 | the states of FrozenLake, CliffWalking and Taxi | variables (`row`, `column`, …) and labels (`hole`, `goal`, …) |

@@ -11,7 +11,7 @@
 Storm has no place for names of states, initial distributions and actions that no state offers, and wants a branch back
 where a state has no choices. `surefoot.models.exchange.drn` keeps all of it.
 
-Storm and its package stormpy are under the GPL. This module holds no code of theirs and imports stormpy when it is used.
+Storm and its package stormpy are under the GPL. This module has no code of theirs and imports stormpy when it is used.
 """
 
 from __future__ import annotations

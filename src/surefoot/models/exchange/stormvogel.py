@@ -5,9 +5,9 @@
 | states, in the order of `model.states` | states, with the same numbers; those that cannot be reached too |
 | actions, in the order in which the states first offer them | actions; the unnamed one is `""` |
 | labels, `init` among them | labels; an episode starts where `init` is |
-| friendly names | names of states; `#3` where only state 3 has none; one that comes again gets `#` and its number |
+| friendly names | names of states; `#3` where state 3 has none; one again gets `#` and its number |
 | variables with or without domains | variables; a value that a state has not is missing here too |
-| predicates of observations | left out: they are computed, not stored |
+| predicates of observations | left out: they are computed |
 | rewards on states, or on transitions | the same; a state without one has 0 |
 | rewards on choices, or of several parts at once | written as rewards on transitions, which pay the same in every step |
 | observations, one or a distribution | the same, numbered in the order in which the states first have them |
@@ -72,7 +72,8 @@ def from_stormvogel(model: Any, *, init_label: bool = True) -> MarkovChain | MDP
         raise BadModel(f"a model of stormvogel is wanted, got {model!r}")
     if kind not in _KINDS:
         raise BadModel(f"a {kind} cannot be read: it must be one of {', '.join(_KINDS)}")
-    return _Reader(model, _KINDS[kind], init_label).model()
+    made: MarkovChain | MDP | POMDP | HMM = _Reader(model, _KINDS[kind], init_label).model()
+    return made
 
 
 def to_stormvogel(model: Model) -> Any:
