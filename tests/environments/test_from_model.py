@@ -18,7 +18,7 @@ from surefoot.testing import EnvironmentContract, check_environment
 
 
 class TestMontyHall(EnvironmentContract):
-    offered = True
+    offered, long, examples = True, 60, 10
 
     def make(self) -> FromModel:
         return FromModel(monty_hall())
@@ -31,7 +31,7 @@ class TestMontyHall(EnvironmentContract):
 
 
 class TestTiger(EnvironmentContract):
-    refuses = False
+    refuses, long, examples = False, 60, 10
 
     def make(self) -> FromModel:
         return FromModel(tiger())
