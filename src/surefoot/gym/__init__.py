@@ -1,4 +1,4 @@
-"""Gymnasium environments over models: `ModelEnv` for one, `ModelVectorEnv` for thousands at once.
+"""Gymnasium environments over models: `ModelEnv` for one, `ModelVectorEnv` for thousands, `EnvironmentEnv` for any world.
 
 Importing this package registers `surefoot/Model-v0` with Gymnasium, for `make` and `make_vec`. The names below are
 loaded when they are first used.
@@ -25,14 +25,16 @@ import gymnasium
 
 if TYPE_CHECKING:
     from surefoot.errors import ActionUnavailableError
+    from surefoot.gym.environment_env import EnvironmentEnv
     from surefoot.gym.model_env import ModelEnv, StateView
     from surefoot.gym.rollouts import Rollout
     from surefoot.gym.vector_env import ModelVectorEnv
 
-__all__ = ["ActionUnavailableError", "ModelEnv", "ModelVectorEnv", "Rollout", "StateView"]
+__all__ = ["ActionUnavailableError", "EnvironmentEnv", "ModelEnv", "ModelVectorEnv", "Rollout", "StateView"]
 
 _HOMES = {
     "ActionUnavailableError": "surefoot.errors",
+    "EnvironmentEnv": "surefoot.gym.environment_env",
     "ModelEnv": "surefoot.gym.model_env",
     "ModelVectorEnv": "surefoot.gym.vector_env",
     "Rollout": "surefoot.gym.rollouts",
