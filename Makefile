@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs lint bench nightly clean
+.PHONY: help demo test peers docs lint bench nightly clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,9 @@ demo: ## explore two real worlds, find the shortest ways, catch a forged record 
 test: ## everything that must hold: format, lint, types, layers, tests, the code of the docs
 	@scripts/setup dev
 	@scripts/check
+
+peers: ## the models and environments beside stormvogel and Storm, in a Python 3.12 or 3.13 of its own (.venv-peers)
+	@scripts/peers
 
 docs: ## build the documentation with both tools into site/; a public name without an example fails it
 	@scripts/setup dev
@@ -36,6 +39,6 @@ nightly: ## the tests that take minutes, with many more random histories
 	@scripts/setup dev
 	@$(BIN)/python -m pytest -m "nightly or not nightly" --hypothesis-profile=nightly --timeout=3600
 
-clean: ## remove what was made, but not .venv
+clean: ## remove what was made, but not .venv and .venv-peers
 	@rm -rf site dist demo .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .cache
 	@find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
