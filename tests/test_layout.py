@@ -38,7 +38,18 @@ HEAVY = [
     "hypothesis",
 ]
 """Never loaded by `import surefoot`."""
-OPTIONAL = {"aalpy", "cryptography", "hypothesis", "jax", "networkx", "numba", "pytest", "stormpy", "stormvogel", "umbi"}
+OPTIONAL = {
+    "aalpy",
+    "cryptography",
+    "hypothesis",
+    "jax",
+    "networkx",
+    "numba",
+    "pytest",
+    "stormpy",
+    "stormvogel",
+    "umbi",
+}
 """What only an extra installs."""
 
 

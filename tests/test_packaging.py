@@ -139,4 +139,29 @@ def test_set_up_keeps_what_is_there_until_the_requirements_change(tmp_path: Path
 def test_the_build_server_runs_what_everybody_runs() -> None:
     runner = ROOT / ".ci" / "run"
     assert os.access(runner, os.X_OK)
-    assert "exec make test" in runner.read_text(encoding="utf-8")
+    lines = runner.read_text(encoding="utf-8").splitlines()
+    assert [line.partition(" #")[0] for line in lines if line.startswith("make ")] == ["make test", "make peers"]
+    assert "set -euo pipefail" in lines
+
+
+def test_the_peers_are_skipped_with_a_reason_without_a_suitable_python(tmp_path: Path) -> None:
+    """With nothing but an old Python on PATH: it says what was looked for, makes nothing and succeeds."""
+    for name in ("scripts/peers", "pyproject.toml", "constraints.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("dirname", "cat", "env", "sh"):
+        found = shutil.which(name)
+        assert found is not None
+        (programs / name).symlink_to(found)
+    (programs / "python3").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (programs / "python3").chmod(0o755)
+    env = {"PATH": str(programs), "HOME": str(tmp_path), "PYENV_ROOT": str(tmp_path / "none")}
+    done = subprocess.run(
+        ["/bin/sh", str(tmp_path / "scripts" / "peers")], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "peers: skipped. stormvogel needs Python 3.12 or 3.13" in done.stdout
+    assert "looked for: python3.12, python3.13 and python3 on PATH" in done.stdout
+    assert not (tmp_path / ".venv-peers").exists()

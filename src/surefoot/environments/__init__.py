@@ -7,7 +7,7 @@
 | `surefoot.environments.commands` | the command tree of a program, read from its help | the words of a command |
 | `surefoot.environments.site` | the pages of a web site | a normalised address |
 | `surefoot.environments.from_gymnasium` | any Gymnasium environment with discrete actions | its observation |
-| `surefoot.environments.from_model` | any model (`MarkovChain`, `MDP`, `POMDP`, `HMM`) | the name of a state, or of what is observed |
+| `surefoot.environments.from_model` | any model of `surefoot.models` | the name of a state, or of what is observed |
 
 Each says in its own documentation which of the seven shapes of a refusal it reads. None imports another one, and this
 package imports none of them.

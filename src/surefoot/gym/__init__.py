@@ -1,4 +1,4 @@
-"""Gymnasium environments over models: `ModelEnv` for one, `ModelVectorEnv` for thousands, `EnvironmentEnv` for any world.
+"""Gymnasium environments: over models `ModelEnv`, in thousands `ModelVectorEnv`; over any world `EnvironmentEnv`.
 
 Importing this package registers `surefoot/Model-v0` with Gymnasium, for `make` and `make_vec`. The names below are
 loaded when they are first used.

@@ -9,7 +9,7 @@
 | variables with or without domains | variables; a value that a state has not is missing here too |
 | predicates of observations | left out: they are computed |
 | rewards on states, or on transitions | the same; a state without one has 0 |
-| rewards on choices, or of several parts at once | written as rewards on transitions, which pay the same in every step |
+| rewards on choices, or of several parts at once | written as rewards on transitions, which pay the same in each step |
 | observations, one or a distribution | the same, numbered in the order in which the states first have them |
 | `Interval` values | an interval model; nominal probabilities that are not the usual ones are lost |
 
