@@ -1,4 +1,4 @@
-"""stormvogel's own tests of its environment, with ours in its place; the file is fetched, never copied into this repo."""
+"""stormvogel's own tests of its environment, with ours in its place: the file is fetched, never copied here."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ def test_the_round_trip_is_exact(model: Model, tmp_path: Path) -> None:
 
 def test_other_programs_get_all_but_the_comment(odd_mdp: MDP, tmp_path: Path) -> None:
     pytest.importorskip("umbi", reason=MISSING_UMBI)
-    ats = to_umb(odd_mdp)
-    assert ats.model_info.comment.startswith("surefoot: {")
-    ats.model_info = None
-    read = from_umb(ats)
+    held = to_umb(odd_mdp)
+    assert held.index.model_data.comment.startswith("surefoot: {")
+    held.index.model_data = None
+    read = from_umb(held)
     assert read.choices(1) == range(3, 4)  # the branch back of the state without choices
     assert np.array_equal(np.delete(read.probability, 5), odd_mdp.probability)
     for name in odd_mdp.rewards:
@@ -41,12 +41,13 @@ def test_observations_at_random_are_refused(noisy: Model, tmp_path: Path) -> Non
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadModel, match="an ExplicitAts of umbi is wanted, got 7"):
+    with pytest.raises(BadModel, match="an ExplicitUmb of umbi is wanted, got 7"):
         from_umb(7)
-    shaped = SimpleNamespace(num_players=1, get_state_choices=list, time=SimpleNamespace(value="stochastic"))
+    system = SimpleNamespace(num_players=1, time="stochastic")
+    shaped = SimpleNamespace(index=SimpleNamespace(transition_system=system))
     with pytest.raises(BadModel, match="time is stochastic"):
         from_umb(shaped)
-    shaped.time.value, shaped.num_players = "discrete", 2
+    system.time, system.num_players = "discrete", 2
     with pytest.raises(BadModel, match="it has 2 players"):
         from_umb(shaped)
 
@@ -54,6 +55,9 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
 def test_without_umbi_the_message_says_how_to_get_it(odd_mdp: MDP, tmp_path: Path) -> None:
     if importlib.util.find_spec("umbi"):
         with pytest.raises(BadModel, match="there is no file"):
+            read_umb(tmp_path / "m.umb")
+        (tmp_path / "m.umb").write_bytes(b"no archive")
+        with pytest.raises(BadModel, match="umbi cannot read"):
             read_umb(tmp_path / "m.umb")
         return
     with pytest.raises(MissingExtra, match=r"UMB files need the package umbi: pip install 'surefoot\[umb\]'"):

@@ -142,6 +142,7 @@ def _stormpy() -> Any:
     try:
         import stormpy
         import stormpy.datastructures
+        import stormpy.exceptions
         import stormpy.models
     except ImportError as error:
         raise MissingExtra.of("stormpy", extra="storm", what="PRISM programs, JANI files and Storm's models") from error
@@ -161,7 +162,7 @@ def _built(path: str | Path, parse: Callable[[], Any], constants: Mapping[str, A
         if constants:
             program, _ = stormpy.instantiate_constants(program, dict(constants))
         built = stormpy.build_model(program, options=options)
-    except (RuntimeError, ValueError, TypeError) as error:  # what Storm throws comes out as one of these
+    except (stormpy.exceptions.StormError, RuntimeError, ValueError, TypeError) as error:
         raise BadModel(f"Storm refuses {path}: {error}") from error
     return from_stormpy(built, tolerance=tolerance)
 

@@ -7,7 +7,7 @@
 | atomic propositions | labels |
 | rewards on states, choices and branches | the same |
 | observations of states | the same, one a state |
-| variables of states and of observations | variables without domains |
+| variables of states and of observations | variables, with the domain that their bounds are |
 | a branch back to the state, as its only choice | written where a state has no choices, since Storm wants one |
 | names of choice actions | names of actions; names of branch actions are left out |
 
@@ -20,8 +20,9 @@ Source: the Unified Markov Binary format, as the package umbi (MIT) reads and wr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from tarfile import TarError
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,6 @@ from surefoot.models.spaces import IntDomain, Variable
 from surefoot.models.valuations import MISSING, Valuations
 
 __all__ = ["from_umb", "read_umb", "to_umb", "write_umb"]
-
-_PLAIN = (bool, int, float, str)
 
 
 def read_umb(path: str | Path, *, tolerance: float = 0.0) -> Model:
@@ -59,21 +58,14 @@ def read_umb(path: str | Path, *, tolerance: float = 0.0) -> Model:
         ...     print(type(error).__name__ in ("MissingExtra", "BadModel"))
         True
     """
-    ats = _umbi().ats
+    umbi = _umbi()
     if not Path(path).is_file():
         raise BadModel(f"there is no file {path}")
-    held = _umbi().umb.read(str(path))
-    tables = _tables(held)
-    held.index.valuations = held.valuations = None  # umbi 0.2.5 refuses bounds and offsets, which Storm writes
-    made = ats.explicit_umb_to_explicit_ats(held)
-    made.annotations = {"rewards": {}, "aps": {}}
-    for category, add in (("rewards", made.add_reward_annotation), ("aps", made.add_ap_annotation)):
-        # umbi 0.2.5 keeps the last annotation of a category only, so all are taken from one level below
-        for name, told in ((held.index.annotations or {}).get(category) or {}).items():
-            note = add(name=name, alias=told.alias)
-            for place in told.applies_to or ():
-                note.set_values_for(ats.EntityClass(place), held.annotations[category][name][place])
-    return _from_umb(made, tables, tolerance)
+    try:
+        held = umbi.umb.read(str(path))
+    except (AssertionError, KeyError, NotImplementedError, TarError, ValueError) as error:
+        raise BadModel(f"umbi cannot read {path}: {error}") from error
+    return from_umb(held, tolerance=tolerance)
 
 
 def write_umb(model: Model, path: str | Path) -> None:
@@ -97,11 +89,12 @@ def write_umb(model: Model, path: str | Path) -> None:
         ...         print(str(missing).endswith("pip install 'surefoot[umb]'"))
         True
     """
-    _umbi().ats.write(to_umb(model), str(path))
+    held = to_umb(model)
+    _umbi().umb.write(held, str(path))
 
 
 def to_umb(model: Model) -> Any:
-    """Return a model as umbi's `ExplicitAts`.
+    """Return a model as umbi's `ExplicitUmb`, which is what a file holds.
 
     Raises:
         MissingExtra: umbi is not installed.
@@ -113,29 +106,27 @@ def to_umb(model: Model) -> Any:
         >>> from surefoot.models import MarkovChain
         >>> loop = MarkovChain(choice_start=[0, 1], branch_start=[0, 1], target=[0], probability=[1.0], initial=0)
         >>> try:
-        ...     print(to_umb(loop).num_states)
+        ...     print(to_umb(loop).branch_to_target)
         ... except MissingExtra:
-        ...     print(1)
-        1
+        ...     print([0])
+        [0]
     """
     checked_observations(model, "UMB")
-    ats = _Writer(model, _umbi()).ats()
+    umbi = _umbi()
+    held = _Writer(model, umbi).held()
     added = loops(model)
-    tables = {} if ats.variable_valuations is None else ats.variable_valuations
-    counts = {"states": model.n_states, "observations": ats.num_observations}
-    read = {place.value: _valuations(table, counts[place.value]) for place, table in tables.items()}
-    rest = rest_of(model, _read(ats, read, added, 0.0), added)
+    rest = rest_of(model, _read(held, frozenset(added), 0.0), added)
     if rest is not None:
-        ats.model_info = _umbi().ats.ModelInfo(comment=MARK + rest)
-    ats.validate()
-    return ats
+        held.index.model_data = umbi.umb.index.ModelData(comment=MARK + rest)
+    held.validate()
+    return held
 
 
-def from_umb(ats: Any, *, tolerance: float = 0.0) -> Model:
-    """Return the model of an `ExplicitAts` of umbi; nothing is imported for it.
+def from_umb(held: Any, *, tolerance: float = 0.0) -> Model:
+    """Return the model of an `ExplicitUmb` of umbi; nothing is imported for it.
 
     Args:
-        ats: the transition system.
+        held: what a file holds.
         tolerance: rows whose sum differs from 1 by at most this are divided by it.
 
     Raises:
@@ -144,38 +135,31 @@ def from_umb(ats: Any, *, tolerance: float = 0.0) -> Model:
     Cost: linear; about 3 µs for each branch.
 
     Example:
-        >>> from_umb("no system")
+        >>> from_umb("no file")
         Traceback (most recent call last):
-        surefoot.errors.BadModel: an ExplicitAts of umbi is wanted, got 'no system'
+        surefoot.errors.BadModel: an ExplicitUmb of umbi is wanted, got 'no file'
     """
-    tables = {}
-    for place, count in (("states", "num_states"), ("observations", "num_observations")):
-        given = (getattr(ats, "variable_valuations", None) or {}).get(place)
-        if given is not None:
-            tables[place] = _valuations(given, getattr(ats, count))
-    return _from_umb(ats, tables, tolerance)
-
-
-def _from_umb(ats: Any, tables: Mapping[str, Valuations], tolerance: float) -> Model:
-    """Return the model of a transition system whose variables were read already."""
-    if not hasattr(ats, "num_players") or not hasattr(ats, "get_state_choices"):
-        raise BadModel(f"an ExplicitAts of umbi is wanted, got {ats!r}")
-    if ats.time.value != "discrete":
-        raise BadModel(f"time is {ats.time.value}: only models in steps (discrete) can be read")
-    if ats.num_players > 1:
-        raise BadModel(f"it has {ats.num_players} players: only models of one player or none can be read")
-    comment = ats.model_info.comment if ats.model_info is not None else None
+    system = getattr(getattr(held, "index", None), "transition_system", None)
+    if system is None:
+        raise BadModel(f"an ExplicitUmb of umbi is wanted, got {held!r}")
+    if system.time != "discrete":
+        raise BadModel(f"time is {system.time}: only models in steps (discrete) can be read")
+    if system.num_players > 1:
+        raise BadModel(f"it has {system.num_players} players: only models of one player or none can be read")
+    comment = held.index.model_data.comment if held.index.model_data is not None else None
     rest = comment.removeprefix(MARK) if comment and comment.startswith(MARK) else None
-    return restored(_read(ats, tables, loops_of(rest), tolerance), rest)
+    return restored(_read(held, loops_of(rest), tolerance), rest)
 
 
 def _umbi() -> Any:
     """Return the package umbi."""
     try:
         import umbi
-        import umbi.ats
+        import umbi.binary
+        import umbi.binary.struct_type
         import umbi.datatypes
         import umbi.umb
+        import umbi.version
     except ImportError as error:
         raise MissingExtra.of("umbi", extra="umb", what="UMB files") from error
     return umbi
@@ -185,108 +169,143 @@ def _umbi() -> Any:
 
 
 class _Writer:
-    """Make one transition system."""
+    """Write one model."""
 
     def __init__(self, model: Model, umbi: Any) -> None:
         self.ours, self.umbi = model, umbi
-        self.loops = set(loops(model))
-
-    def ats(self) -> Any:
-        """Return the transition system."""
-        ours, package = self.ours, self.umbi.ats
-        made = package.ExplicitAts()
-        made.time = package.TimeType.DISCRETE
-        made.num_players = 1 if ours.has_actions else 0
-        if ours.has_actions:
-            made.state_to_player = [0] * ours.n_states
-            made.num_choice_actions = ours.n_actions
-            made.choice_action_to_name = list(ours.action_names)
-        for _ in range(ours.n_states):
-            made.add_state()
-        made.set_initial_states(np.flatnonzero(ours.initial).tolist())
-        self._choices(made)
-        for word, (name, mask) in zip(_words(ours.labels), ours.labels.items(), strict=True):
-            alias = name if name != "init" else None  # a name that is taken
-            made.add_ap_annotation(name=word, alias=alias).set_state_values(mask.tolist())
-        for word, (name, reward) in zip(_words(ours.rewards), ours.rewards.items(), strict=True):
-            note = made.add_reward_annotation(name=word, alias=name)
-            if reward.choice is not None:
-                note.set_choice_values(self._spread(reward.choice.tolist(), self.choices))
-            if reward.transition is not None:
-                note.set_branch_values(self._spread(reward.transition.tolist(), self.branches))
-            if reward.state is not None or not note.has_values:
-                state = np.zeros(ours.n_states) if reward.state is None else reward.state.copy()
-                state[list(self.loops)] = 0.0  # a state that is never left pays nothing
-                note.set_state_values(state.tolist())
-        self._seen(made)
-        return made
-
-    def _choices(self, made: Any) -> None:
-        """Add the choices and their branches."""
-        ours = self.ours
-        starts, targets, values = ours.branch_start.tolist(), ours.target.tolist(), self._values()
         self.choices: list[int | None] = []
         self.branches: list[int | None] = []
-        for state in range(ours.n_states):
-            for choice in ours.choices(state):
-                one = made.add_state_choice(state)
-                self.choices.append(choice)
-                if ours.has_actions:
-                    one.action = int(ours.choice_action[choice])
-                for at in range(starts[choice], starts[choice + 1]):
-                    one.add_branch(target=targets[at], prob=values[at])
-                    self.branches.append(at)
-            if state in self.loops:
-                one = made.add_state_choice(state)
-                if ours.n_actions and ours.has_actions:
-                    one.action = 0
-                whole = self.umbi.datatypes.Interval(1.0, 1.0) if ours.has_intervals else 1.0
-                one.add_branch(target=state, prob=whole)
-                self.choices.append(None)
-                self.branches.append(None)
+        self.double = self._sized(umbi.datatypes.NumericPrimitiveType.DOUBLE)
+        self.bool = self._sized(umbi.datatypes.PrimitiveType.BOOL)
 
-    @staticmethod
-    def _spread(values: list[float], places: list[int | None]) -> list[float]:
-        """Return the values at their places, and 0 at those that were added."""
-        return [0.0 if place is None else values[place] for place in places]
+    def _sized(self, kind: Any) -> Any:
+        return self.umbi.binary.SizedType.for_type(kind)
 
-    def _values(self) -> list[Any]:
+    def held(self) -> Any:
+        """Return what a file holds."""
+        ours, index = self.ours, self.umbi.umb.index
+        made = self.umbi.umb.ExplicitUmb()
+        self._rows(made)
+        system = index.TransitionSystem(
+            time="discrete",
+            num_players=1 if ours.has_actions else 0,
+            num_states=ours.n_states,
+            num_initial_states=int(np.count_nonzero(ours.initial)),
+            num_choices=len(self.choices),
+            num_choice_actions=ours.n_actions if ours.has_actions else 0,
+            num_branches=len(self.branches),
+            branch_probability_type=self._kind_of_probability(),
+        )
+        made.index = index.UmbIndex(
+            format_version=self.umbi.version.__format_version__,
+            format_revision=self.umbi.version.__format_revision__,
+            transition_system=system,
+        )
+        made.state_is_initial = (ours.initial > 0).tolist()
+        if ours.has_actions:
+            made.state_to_player = [0] * ours.n_states
+            made.choice_action_to_string = list(ours.action_names)
+        self._notes(made)
+        tables = {"states": ours.state_valuations}
+        if isinstance(ours, ObservedModel):
+            system.num_observations, system.observations_apply_to = ours.n_observations, "states"
+            made.entity_to_observation = ours.observation.tolist()
+            tables["observations"] = ours.observation_valuations
+        self._variables(made, tables)
+        return made
+
+    def _kind_of_probability(self) -> Any:
+        if not self.ours.has_intervals:
+            return self.double
+        return self._sized(self.umbi.datatypes.IntervalType(self.umbi.datatypes.NumericPrimitiveType.DOUBLE))
+
+    def _rows(self, made: Any) -> None:
+        """Add the choices and their branches."""
         ours = self.ours
+        values: list[Any] = ours.probability.tolist()
+        whole: Any = 1.0
         if ours.lower is not None and ours.upper is not None:
             interval = self.umbi.datatypes.Interval
-            ends = zip(ours.lower.tolist(), ours.upper.tolist(), strict=True)
-            return [interval(low, high) for low, high in ends]
-        values: list[Any] = ours.probability.tolist()
-        return values
+            whole = interval(1.0, 1.0)
+            values = [interval(*ends) for ends in zip(ours.lower.tolist(), ours.upper.tolist(), strict=True)]
+        starts, targets = ours.branch_start.tolist(), ours.target.tolist()
+        made.state_to_choices, made.choice_to_branches = [0], [0]
+        made.branch_to_target, made.branch_to_probability = [], []
+        actions: list[int] = []
+        for state in range(ours.n_states):
+            for choice in ours.choices(state) or (None,):  # None: a branch back, where there is no choice
+                self.choices.append(choice)
+                actions.append(0 if choice is None else int(ours.choice_action[choice]))
+                self.branches += [None] if choice is None else range(starts[choice], starts[choice + 1])
+                made.choice_to_branches.append(len(self.branches))
+                for at in self.branches[made.choice_to_branches[-2] :]:
+                    made.branch_to_target.append(state if at is None else targets[at])
+                    made.branch_to_probability.append(whole if at is None else values[at])
+            made.state_to_choices.append(len(self.choices))
+        if ours.has_actions and ours.n_actions:
+            made.choice_to_choice_action = actions
 
-    def _seen(self, made: Any) -> None:
-        """Add observations, and the values of variables."""
-        ours, package = self.ours, self.umbi.ats
-        tables = package.EntityClassValuations()
-        if (states := self._table(ours.state_valuations)) is not None:
-            tables.set_state_valuations(states)
-        if isinstance(ours, ObservedModel):
-            made.add_observation_annotation(num_observations=ours.n_observations)
-            made.observation_annotation.set_state_values(ours.observation.tolist())
-            if (sights := self._table(ours.observation_valuations)) is not None:
-                tables.set_observation_valuations(sights)
-        if tables.has_values:
-            made.variable_valuations = tables
+    def _notes(self, made: Any) -> None:
+        """Add labels and rewards; their names are aliases, since what UMB allows as names is narrow."""
+        ours, describe = self.ours, self.umbi.umb.index.AnnotationDescription
+        made.annotations, made.index.annotations = {}, {}
+        for category, names in (("aps", list(ours.labels)), ("rewards", list(ours.rewards))):
+            told: dict[str, Any] = {}
+            values: dict[str, Any] = {}
+            for word, name in zip(_words(names), names, strict=True):
+                parts = {"states": ours.labels[name].tolist()} if category == "aps" else self._paid(name)
+                alias = name if (category, name) != ("aps", "init") else None  # a name that is taken
+                kind = self.bool if category == "aps" else self.double
+                told[word] = describe(alias=alias, applies_to=list(parts), type=kind)
+                values[word] = parts
+            if told:
+                made.annotations[category], made.index.annotations[category] = values, told
 
-    def _table(self, ours: Valuations | None) -> Any:
-        """Return the variables whose values are all there and of one plain type."""
-        if ours is None:
-            return None
-        made = self.umbi.ats.EntityValuations()
-        for place, variable in enumerate(ours.variables):
-            if (ours.codes[:, place] == MISSING).any():
+    def _paid(self, name: str) -> dict[str, list[float]]:
+        """Return the parts of a reward; a state that is never left pays nothing."""
+        ours, reward = self.ours, self.ours.rewards[name]
+        parts: dict[str, list[float]] = {}
+        if reward.state is not None or (reward.choice is None and reward.transition is None):
+            state = np.zeros(ours.n_states) if reward.state is None else reward.state.copy()
+            state[np.diff(ours.choice_start) == 0] = 0.0
+            parts["states"] = state.tolist()
+        for part, where, given in (
+            ("choices", self.choices, reward.choice),
+            ("branches", self.branches, reward.transition),
+        ):
+            if given is not None:
+                numbers = given.tolist()
+                parts[part] = [0.0 if place is None else numbers[place] for place in where]
+        return parts
+
+    def _variables(self, made: Any, tables: dict[str, Valuations | None]) -> None:
+        """Add the variables whose values are all there, and whole numbers, numbers or bools."""
+        struct, types = self.umbi.binary.struct_type, self.umbi.datatypes
+        kinds = {
+            bool: self.bool,
+            int: self._sized(types.NumericPrimitiveType.INT),
+            float: self.double,
+        }
+        for place, table in tables.items():
+            columns: dict[str, list[Any]] = {}
+            for at, variable in enumerate(table.variables if table is not None else ()):
+                assert table is not None
+                if (table.codes[:, at] == MISSING).any():
+                    continue
+                values = [table.value(row, at) for row in range(len(table))]
+                if len({type(value) for value in values}) == 1 and type(values[0]) in kinds:
+                    columns[variable.name] = values
+            if not columns or any(abs(v) >= 2**63 for c in columns.values() for v in c):
                 continue
-            values = [ours.value(row, place) for row in range(len(ours))]
-            if len({type(value) for value in values}) == 1 and type(values[0]) in _PLAIN:
-                theirs = made.add_variable(variable.name)
-                for row, value in enumerate(values):
-                    made.set_entity_valuation(row, {theirs: value})
-        return made if made.num_variables else None
+            fields = [struct.StructAttribute(name=n, sized_type=kinds[type(c[0])]) for n, c in columns.items()]
+            spare = -sum(one.size_bits for one in fields) % 8
+            padding = [struct.StructPadding(padding=spare)] if spare else []
+            described = self.umbi.umb.index.valuations.ValuationDescription(
+                unique=False, classes=[struct.StructType(fields=[*fields, *padding])]
+            )
+            made.index.valuations = {**(made.index.valuations or {}), place: described}
+            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            made.valuations = {**(made.valuations or {}), place: rows}
 
 
 _WORD = re.compile("[a-z0-9_-]+")
@@ -300,76 +319,83 @@ def _words(names: Iterable[str]) -> list[str]:
 # ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read(ats: Any, tables: Mapping[str, Valuations], added: Collection[int], tolerance: float) -> Model:
-    """Return what a transition system says, but for its comment."""
-    choices = [(state, list(ats.get_state_choices(state))) for state in ats.states]
-    kept = np.array([state not in added for state, of_state in choices for _ in of_state], dtype=bool)
-    values = [branch.prob for _, of_state in choices for choice in of_state for branch in choice.branches]
-    intervals = any(hasattr(value, "left") for value in values)
-    notes = {note.alias or name: note for name, note in ats.reward_annotations.items()}
-    on_branches = {name: note.branch_values for name, note in notes.items() if note.has_branch_values}
-    rows = Rows(ats.num_states, list(on_branches), intervals=intervals)
-    at = 0
-    for state, of_state in choices:
-        names = distinct([_name(ats, choice.action) for choice in of_state])
-        if state in added:
-            at += sum(choice.num_branches for choice in of_state)
-            continue
-        for name, choice in zip(names if ats.num_players else [""] * len(of_state), of_state, strict=True):
-            branches = []
-            for branch in choice.branches:
-                paid = [float(numbers[at]) for numbers in on_branches.values()]
-                branches.append((branch.target, _probability(branch.prob, choice, intervals), *paid))
-                at += 1
-            rows.choice(state, name, branches)
-    arguments = rows.arrays(bool(ats.num_players), tolerance=tolerance)
-    starts = list(ats.initial_states)
+def _read(held: Any, added: Collection[int], tolerance: float) -> Model:
+    """Return what a file says, but for its comment."""
+    system = held.index.transition_system
+    acts = bool(system.num_players)
+    choices = held.state_to_choices or list(range(system.num_states + 1))
+    notes = _notes(held, "rewards")
+    on_branches = {name: parts["branches"] for name, parts in notes.items() if "branches" in parts}
+    rows = _rows(held, choices, on_branches, added)
+    arguments = rows.arrays(acts, tolerance=tolerance)
+    starts = [state for state, initial in enumerate(held.state_is_initial) if initial]
     if not starts:
         raise BadModel("no state is initial: say where an episode starts")
+    kept = np.array([state not in added for state in np.repeat(np.arange(system.num_states), np.diff(choices))])
+    labels = {name: np.asarray(parts["states"], dtype=bool) for name, parts in _notes(held, "aps").items()}
+    if "init" in labels and np.array_equal(labels["init"], held.state_is_initial):
+        del labels["init"]
     arguments |= {
         "initial": {state: 1 / len(starts) for state in starts},
-        "labels": {
-            note.alias or name: np.asarray(note.state_values, dtype=bool)
-            for name, note in ats.ap_annotations.items()
-            if name != "init" or not np.array_equal(note.state_values, ats.state_is_initial)
-        },
+        "labels": labels,
         "rewards": rewards_of(
             list(notes),
-            {name: _floats(note.state_values) for name, note in notes.items() if note.has_state_values},
-            {name: _floats(note.choice_values)[kept] for name, note in notes.items() if note.has_choice_values},
+            {name: _floats(parts["states"]) for name, parts in notes.items() if "states" in parts},
+            {name: _floats(parts["choices"])[kept] for name, parts in notes.items() if "choices" in parts},
             rows.transition_rewards(),
         ),
     }
+    tables = _tables(held)
     arguments["state_valuations"] = tables.get("states")
-    seen = ats.observation_annotation
-    if seen is not None and ats.num_observations:
-        if not seen.has_state_values:
+    observed = bool(system.num_observations)
+    if observed:
+        if system.observations_apply_to != "states":
             raise BadModel("observations of branches cannot be read: only those of states")
-        arguments["observation"] = [int(one) for one in seen.state_values]
-        arguments["observation_names"] = [f"o{number}" for number in range(seen.num_observations)]
+        arguments["observation"] = list(held.entity_to_observation)
+        arguments["observation_names"] = [f"o{number}" for number in range(system.num_observations)]
         arguments["observation_valuations"] = tables.get("observations")
-    observed = "observation" in arguments
-    kind = ("pomdp" if observed else "mdp") if ats.num_players else ("hmm" if observed else "dtmc")
-    return make(kind, **arguments)
+    return make(("pomdp" if observed else "mdp") if acts else ("hmm" if observed else "dtmc"), **arguments)
 
 
-def _name(ats: Any, action: int | None) -> str | None:
-    """Return the name of an action, None where it has none."""
-    if action is None:
+def _rows(held: Any, choices: Sequence[int], on_branches: dict[str, Any], added: Collection[int]) -> Rows:
+    """Return the choices of all states, but for those that a writer of ours added."""
+    system = held.index.transition_system
+    branches = held.choice_to_branches or list(range(system.num_choices + 1))
+    values = held.branch_to_probability
+    intervals = any(hasattr(value, "left") for value in values or ())
+    rows = Rows(system.num_states, list(on_branches), intervals=intervals)
+    for state in range(system.num_states):
+        of_state = range(choices[state], choices[state + 1])
+        if state in added:
+            continue
+        names = distinct([_name(held, choice) for choice in of_state]) if system.num_players else [""] * len(of_state)
+        for name, choice in zip(names, of_state, strict=True):
+            where = range(branches[choice], branches[choice + 1])
+            if values is None and len(where) > 1:
+                raise BadModel(f"state {state} has a choice of {len(where)} branches without probabilities")
+            found = []
+            for at in where:
+                value = 1.0 if values is None else values[at]
+                ends = (float(getattr(value, "left", value)), float(getattr(value, "right", value)))
+                paid = (float(numbers[at]) for numbers in on_branches.values())
+                found.append((held.branch_to_target[at], ends if intervals else float(value), *paid))
+            rows.choice(state, name, found)
+    return rows
+
+
+def _name(held: Any, choice: int) -> str | None:
+    """Return the name of the action of a choice, None where it has none."""
+    if held.choice_to_choice_action is None:
         return None
-    names = ats.choice_action_to_name
+    action = held.choice_to_choice_action[choice]
+    names = held.choice_action_to_string
     return str(names[action]) if names else f"a{action}"
 
 
-def _probability(value: Any, choice: Any, intervals: bool) -> Any:
-    """Return a probability as a float, or the ends of an interval; where none is given there is one branch."""
-    if value is None:
-        if choice.num_branches > 1:
-            raise BadModel(f"state {choice.state} has a choice of {choice.num_branches} branches without probabilities")
-        value = 1.0
-    if intervals:
-        return float(getattr(value, "left", value)), float(getattr(value, "right", value))
-    return float(value)
+def _notes(held: Any, category: str) -> dict[str, dict[str, Any]]:
+    """Return {name: {what they are of: values}} of the labels or the rewards."""
+    told = (held.index.annotations or {}).get(category) or {}
+    return {note.alias or word: held.annotations[category][word] for word, note in told.items()}
 
 
 def _floats(values: Sequence[Any]) -> Any:
@@ -377,14 +403,14 @@ def _floats(values: Sequence[Any]) -> Any:
 
 
 def _tables(held: Any) -> dict[str, Valuations]:
-    """Return the values of the variables in a file, by what has them; bounds become domains."""
+    """Return the values of the variables, by what has them; bounds become domains."""
     found = {}
     for place, told in (held.index.valuations or {}).items():
         if len(told.classes) != 1:
             raise BadModel(f"the valuations of {place} have {len(told.classes)} classes; only one can be read")
-        columns = [one for one in told.classes[0].attributes if getattr(one, "name", None)]
-        variables, shift = [], {}
-        for one in columns:
+        variables = []
+        shift: dict[str, int] = {}
+        for one in told.classes[0].attributes:
             bounds = isinstance(one.lower, int) and isinstance(one.upper, int)
             variables.append(Variable(one.name, IntDomain(one.lower, one.upper) if bounds else None))
             shift[one.name] = one.offset or 0
@@ -402,14 +428,3 @@ def _value(value: Any, offset: int) -> Any:
         return value
     value = value + offset if offset else value
     return value if isinstance(value, int | float) else float(value)
-
-
-def _valuations(table: Any, count: int) -> Valuations:
-    """Return the values of variables."""
-    names = [variable.name for variable in table.variables]
-    rows: list[dict[str, Any]] = []
-    for entity in range(count):
-        given = table.get_entity_valuation(entity)
-        pairs = ((variable.name, value) for variable, value in given.items() if value is not None)
-        rows.append({name: _value(value, 0) for name, value in pairs})
-    return Valuations.from_rows(names, rows)
