@@ -68,7 +68,7 @@ class FromModel:
         UnknownName: there is no such reward model or label.
         BadModel: there are several reward models and no name.
 
-    Cost: about 5 µs a step; the running sums of the branches are computed once.
+    Cost: about 15 µs a step; the running sums of the branches are computed once.
 
     Example:
         >>> from surefoot.models.examples import monty_hall

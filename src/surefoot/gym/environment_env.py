@@ -58,7 +58,7 @@ class EnvironmentEnv(gymnasium.Env[Any, np.int64]):
     Raises:
         BadArgument: an argument is outside its range, or two do not go together.
 
-    Cost: about 10 µs a step above the world's own.
+    Cost: about 15 µs a step above the world's own.
 
     Example:
         >>> from surefoot.environments.corridor import Corridor

@@ -57,7 +57,7 @@ def from_gymnasium(
         BadArgument: the environment has no table, or nothing says where an episode starts.
         BadModel: the table is none, or a row of it no distribution; the message says where.
 
-    Cost: linear; about 2 µs for each outcome.
+    Cost: linear; about 3 µs for each outcome.
 
     Example:
         >>> lake = from_gymnasium("FrozenLake-v1")

@@ -47,7 +47,7 @@ def read_prism_program(
         MissingExtra: stormpy is not installed.
         BadModel: Storm refuses the program, or it describes a CTMC, an MA or a game.
 
-    Cost: what Storm takes, and about 5 µs for each branch.
+    Cost: what Storm takes, and about 6 µs for each branch.
 
     Example:
         >>> try:
@@ -72,7 +72,7 @@ def read_jani(path: str | Path, *, constants: Mapping[str, Any] | None = None, t
         MissingExtra: stormpy is not installed.
         BadModel: Storm refuses the file, or it describes a CTMC, an MA or a game.
 
-    Cost: what Storm takes, and about 5 µs for each branch.
+    Cost: what Storm takes, and about 6 µs for each branch.
 
     Example:
         >>> try:
@@ -95,7 +95,7 @@ def from_stormpy(model: Any, *, tolerance: float = 0.0) -> Model:
     Raises:
         BadModel: it is a CTMC, an MA or a game, it has parameters, or it is no sparse model.
 
-    Cost: linear; about 2 µs for each branch.
+    Cost: linear; about 6 µs for each branch.
 
     Example:
         >>> from_stormpy("no model")

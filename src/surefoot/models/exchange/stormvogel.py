@@ -84,7 +84,7 @@ def to_stormvogel(model: Model) -> Any:
         BadModel: stormvogel has no words for it: several initial states, or a state that offers the action `""`
             beside others.
 
-    Cost: linear; stormvogel takes 50 to 80 µs for each state.
+    Cost: linear; about 120 µs for a state of 16 branches, most of it in stormvogel.
 
     Example:
         >>> from surefoot.models import MarkovChain
