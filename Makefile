@@ -35,8 +35,9 @@ bench: ## measure, side by side with the peers; results go to benchmarks/results
 	@scripts/setup bench
 	@for file in benchmarks/bench_*.py; do echo "==> $$file"; $(BIN)/python "$$file" || exit 1; done
 
-nightly: ## the tests that take minutes, with many more random histories
+nightly: ## the tests that take minutes, with many more random histories (installs gigabytes: torch)
 	@scripts/setup dev
+	@scripts/setup nightly
 	@$(BIN)/python -m pytest -m "nightly or not nightly" --hypothesis-profile=nightly --timeout=3600
 
 clean: ## remove what was made, but not .venv and .venv-peers
