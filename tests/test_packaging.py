@@ -34,7 +34,7 @@ def test_the_wheel_ships_all_of_the_package_and_nothing_else(wheel: zipfile.ZipF
     here = {
         path.relative_to(source).as_posix()
         for path in (source / "surefoot").rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert shipped == here
     assert "surefoot/py.typed" in shipped

@@ -13,6 +13,7 @@ def test_each_error_of_ours_has_its_exit_code() -> None:
         name for name in errors.__all__ if issubclass(getattr(errors, name), errors.JournalError)
     }
     assert {name for name, code in got.items() if code is Exit.WORLD} == {
+        "ActionUnavailableError",
         "WorldError",
         "NotStarted",
         "WorldUnavailable",
