@@ -16,6 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.agent.agent import Agent
+    from surefoot.agent.decision import Decision
+    from surefoot.agent.episode import Episode
+    from surefoot.agent.knowledge_base import Knowledge
     from surefoot.journal import Entry, Head, Journal, Verification, open_journal
     from surefoot.knowledge.agenda import Agenda
     from surefoot.knowledge.claims import Claim
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
         Outcome,
         Prediction,
         RiskPolicy,
+        SlowPath,
         call_of,
         ended,
         faulted,
@@ -45,15 +50,19 @@ if TYPE_CHECKING:
 __all__ = [
     "ActionModel",
     "Agenda",
+    "Agent",
     "Claim",
     "Coded",
     "ConservativeActionModel",
+    "Decision",
     "Entry",
     "Environment",
+    "Episode",
     "FailureMemory",
     "HMM",
     "Head",
     "Journal",
+    "Knowledge",
     "KnowledgeStore",
     "LearnedGate",
     "MDP",
@@ -67,6 +76,7 @@ __all__ = [
     "RiskBudget",
     "RiskPolicy",
     "Route",
+    "SlowPath",
     "UNREAD",
     "Verification",
     "Vocabulary",
@@ -85,15 +95,19 @@ __version__ = "0.1.0"
 _HOMES = {
     "ActionModel": "surefoot.protocols",
     "Agenda": "surefoot.knowledge.agenda",
+    "Agent": "surefoot.agent.agent",
     "Claim": "surefoot.knowledge.claims",
     "Coded": "surefoot.learners.batches",
     "ConservativeActionModel": "surefoot.learners.conservative",
+    "Decision": "surefoot.agent.decision",
     "Entry": "surefoot.journal",
     "Environment": "surefoot.protocols",
+    "Episode": "surefoot.agent.episode",
     "FailureMemory": "surefoot.knowledge.failures",
     "HMM": "surefoot.models.markov",
     "Head": "surefoot.journal",
     "Journal": "surefoot.journal",
+    "Knowledge": "surefoot.agent.knowledge_base",
     "KnowledgeStore": "surefoot.knowledge.store",
     "LearnedGate": "surefoot.knowledge.risk",
     "MDP": "surefoot.models.markov",
@@ -107,6 +121,7 @@ _HOMES = {
     "RiskBudget": "surefoot.knowledge.risk",
     "RiskPolicy": "surefoot.protocols",
     "Route": "surefoot.knowledge.routes",
+    "SlowPath": "surefoot.protocols",
     "UNREAD": "surefoot.learners.vocabulary",
     "Verification": "surefoot.journal",
     "Vocabulary": "surefoot.learners.vocabulary",

@@ -29,6 +29,7 @@ __all__ = [
     "Prediction",
     "RiskPolicy",
     "Signposted",
+    "SlowPath",
     "Snapshotable",
     "call_of",
     "ended",
@@ -374,4 +375,25 @@ class RiskPolicy(Protocol):
 
     def decide(self, prediction: Prediction, gain: float = 0.0, key: Any = None) -> Any:
         """Return a choice: "take", "avoid" or "ask", with the reason."""
+        ...
+
+
+@runtime_checkable
+class SlowPath(Protocol):
+    """Where an agent turns when it does not know what to do: a planner, a person, a language model.
+
+    You implement the call. It gets a snapshot, plain data that is described at `surefoot.agent.slow.snapshot`, and returns
+    one of the snapshot's actions; None to decline; or a `surefoot.agent.slow.Proposal`, which says why and what it cost.
+    What it returns is checked like any other action; one that it may not take, or an exception, ends the episode as
+    unsure: nothing is taken in its place.
+
+    Example:
+        >>> def first_untried(snapshot):
+        ...     return next((row["action"] for row in snapshot["options"] if not row["tried"]), None)
+        >>> isinstance(first_untried, SlowPath)
+        True
+    """
+
+    def __call__(self, snapshot: dict[str, Any], /) -> Any:
+        """Return an action, None, or a `Proposal`."""
         ...

@@ -362,3 +362,20 @@ def test_the_ports_are_what_they_say() -> None:
     assert isinstance(three().at(1).backend, Backend)
     assert not isinstance(object(), Backend)
     assert all(isinstance(entry, Entry) for entry in three().entries())
+
+
+def test_a_journal_knows_what_it_recorded_itself_and_in_which_streams() -> None:
+    journal = open_journal()
+    journal.append("note", {"n": 1}, stream="a")
+    journal.append_many([("note", {"n": 2}), ("note", {"n": 3})], stream="b")
+    head = journal.append("note", {"n": 4}, stream="a").hash
+    assert journal.others(0, 4, "c") == head
+    assert journal.others(1, 3, "a") is not None
+    assert journal.others(1, 3, "b") is None
+    assert journal.others(0, 2, "c") is None  # in the middle of an append
+    assert journal.others(4, 4, "c") is None
+    assert Journal(journal.backend).others(0, 4, "c") is None
+    for n in range(100):
+        journal.append("note", {"n": n}, stream="a")
+    assert journal.others(0, 104, "c") is None
+    assert journal.others(100, 104, "c") is not None

@@ -13,17 +13,44 @@ After an accepted step that ended the episode nothing is on offer, whatever `act
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import inspect
+import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from surefoot import values
+from surefoot.agent.decision import Option
+from surefoot.agent.episode_events import Came
+from surefoot.agent.experience import Experience, Running
+from surefoot.agent.knowledge_base import Knowledge, Place
 from surefoot.errors import BadArgument, ContractBroken
+from surefoot.knowledge._ledger import Record
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Environment, Outcome
 
-__all__ = ["NOT_ON_OFFER", "Noticed", "begin", "look", "on_offer", "step"]
+__all__ = [
+    "NOT_ON_OFFER",
+    "Ask",
+    "Episode",
+    "Look",
+    "Noticed",
+    "arrive_at",
+    "begin",
+    "drive",
+    "drive_async",
+    "look",
+    "note",
+    "on_offer",
+    "step",
+    "teach",
+    "took",
+]
 
 NOT_ON_OFFER = "not on offer"
 """Why an action was refused that the world did not offer, and that was therefore not tried.
@@ -167,13 +194,17 @@ def look(
         >>> known.stats()["states"], known.stats()["unchecked"]
         (1, 2)
     """
-    describe = getattr(env, "describe", None)  # `isinstance(env, Describable)`, at a hundredth of its price
-    facts = dict(describe(state)) if describe is not None else {}
+    facts = _facts(env, state)
     if facts and noticed is not None and not noticed.is_news(b"facts" + values.encode_state(state), facts):
         facts = {}
     known.visit(state, facts=facts)
     if not over:
         _see(env, known, state, noticed)
+
+
+def _facts(env: Environment[Any, Any], state: Any) -> dict[str, Any]:
+    describe = getattr(env, "describe", None)  # `isinstance(env, Describable)`, at a hundredth of its price
+    return dict(describe(state)) if describe is not None else {}
 
 
 def on_offer(env: Environment[Any, Any], state: Any, action: Any) -> bool:
@@ -194,9 +225,12 @@ _MEND = "; surefoot.testing.check_environment shows the shortest run that breaks
 
 def _see(env: Environment[Any, Any], known: WorldMap, state: Any, noticed: Noticed | None) -> None:
     """Report each action on offer, with the sign of where it leads."""
-    offered = env.actions(state)
     signposts = getattr(env, "signs", None)  # `isinstance(env, Signposted)`
-    signs = signposts(state) if signposts is not None else ()
+    _offer(known, state, env.actions(state), signposts(state) if signposts is not None else (), noticed)
+
+
+def _offer(known: WorldMap, state: Any, offered: Sequence[Any], signs: Sequence[Any], noticed: Noticed | None) -> None:
+    """Report what is on offer, unless it was reported just so."""
     if noticed is not None and not noticed.is_news(b"offer" + values.encode_state(state), (offered, signs)):
         return
     leads = {values.encode_action(action): to for action, to in signs}
@@ -220,3 +254,317 @@ def _offer_again(known: WorldMap, state: Any, offered: Sequence[Any], leads: dic
 
 def _name(env: Environment[Any, Any]) -> str:
     return type(env).__name__
+
+
+# ── episodes of an agent ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Ask(NamedTuple):
+    """What an episode wants from the environment.
+
+    Attributes:
+        what: "reset" (with a seed), "look" (at a state) or "step" (an action).
+        value: the seed, the state, the action.
+
+    Example:
+        >>> Ask("step", "left").value
+        'left'
+    """
+
+    what: str
+    value: Any = None
+
+
+class Look(NamedTuple):
+    """What an environment shows of a state: facts, the actions on offer, signs of where they lead.
+
+    Example:
+        >>> Look({}, ["left"], ()).offered
+        ['left']
+    """
+
+    facts: dict[str, Any]
+    offered: Sequence[Any]
+    signs: Sequence[Any]
+
+
+T = TypeVar("T")
+Episode = Generator[Ask, Any, T]
+"""An episode: it asks, is answered, and returns what came of it.
+
+Example:
+    >>> def two_steps():
+    ...     yield Ask("reset", 0)
+    ...     return (yield Ask("step", "right")).state
+    >>> from surefoot.environments.corridor import Corridor
+    >>> drive(Corridor(), two_steps())
+    1
+"""
+
+
+def drive(env: Environment[Any, Any], episode: Episode[T], *, timeout: float | None = None) -> T:
+    """Let an environment answer what an episode asks, and return the episode's result.
+
+    What the environment raises is raised inside the episode, which can then say how it ended.
+
+    Args:
+        env: the world.
+        episode: what asks.
+        timeout: seconds after which an answer is given up with a `TimeoutError`; the world then goes on in a thread of
+            its own until it returns. None: as long as it takes.
+
+    Example:
+        >>> from surefoot.environments.corridor import Corridor
+        >>> def one():
+        ...     return (yield Ask("reset", 0))
+        >>> drive(Corridor(), one()), drive(Corridor(), one(), timeout=5.0)
+        (0, 0)
+    """
+    serve = _serve if timeout is None else partial(_serve_in_time, timeout)
+    try:
+        ask = next(episode)
+        while True:
+            try:
+                answer = serve(env, ask)
+            except BaseException as error:
+                ask = episode.throw(error)
+            else:
+                ask = episode.send(answer)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+async def drive_async(env: Any, episode: Episode[T], *, timeout: float | None = None) -> T:
+    """Do what `drive` does for an environment whose `reset`, `actions` and `step` may be coroutines.
+
+    Example:
+        >>> import asyncio
+        >>> from surefoot.environments.corridor import Corridor
+        >>> class Slow(Corridor):
+        ...     async def step(self, action):
+        ...         return Corridor.step(self, action)
+        >>> def one():
+        ...     yield Ask("reset", 0)
+        ...     return (yield Ask("step", "right")).state
+        >>> asyncio.run(drive_async(Slow(), one()))
+        1
+    """
+    try:
+        ask = next(episode)
+        while True:
+            try:
+                answer = await asyncio.wait_for(_serve_async(env, ask), timeout)
+            except BaseException as error:
+                ask = episode.throw(error)
+            else:
+                ask = episode.send(answer)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def _serve(env: Any, ask: Ask) -> Any:
+    """Let the environment answer."""
+    if ask.what == "step":
+        return env.step(ask.value)
+    if ask.what == "reset":
+        return env.reset(seed=ask.value)
+    signs = getattr(env, "signs", None)
+    return Look(_facts(env, ask.value), env.actions(ask.value), () if signs is None else signs(ask.value))
+
+
+async def _serve_async(env: Any, ask: Ask) -> Any:
+    if ask.what != "look":
+        return await _settled(_serve(env, ask))
+    facts, offered, signs = _serve(env, ask)
+    return Look(facts, await _settled(offered), await _settled(signs))
+
+
+async def _settled(answer: Any) -> Any:
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _serve_in_time(timeout: float, env: Any, ask: Ask) -> Any:
+    """Let the environment answer in a thread, and wait for so long."""
+    answers: list[tuple[bool, Any]] = []
+
+    def work() -> None:
+        try:
+            answers.append((True, _serve(env, ask)))
+        except BaseException as error:  # raised again where it was asked
+            answers.append((False, error))
+
+    thread = threading.Thread(target=work, name=f"surefoot {ask.what}", daemon=True)
+    thread.start()
+    thread.join(timeout)
+    if not answers:
+        raise TimeoutError(f"{_name(env)} did not answer {ask.what}({ask.value!r}) within {timeout:g} s")
+    well, answer = answers[0]
+    if not well:
+        raise answer
+    return answer
+
+
+def note(experience: Experience, event: Record) -> None:
+    """Record an event of an episode.
+
+    Example:
+        >>> from surefoot import open_journal
+        >>> from surefoot.agent.episode_events import Over, Began
+        >>> import msgspec
+        >>> experience = Experience(open_journal())
+        >>> note(experience, Began(0, "main", None, msgspec.Raw(b"0"))), note(experience, Over(0, "done"))
+        (None, None)
+    """
+    experience.note(event)
+
+
+def arrive_at(
+    known: WorldMap, here: Place, shown: Look, place: Callable[[Any], Place], noticed: Noticed, *, over: bool = False
+) -> None:
+    """Record what an environment shows of where the agent is, as far as it is news.
+
+    Args:
+        known: the map.
+        here: where the agent is.
+        shown: what is shown.
+        place: makes a place of a state, for the signs.
+        noticed: what was reported before.
+        over: the episode is over, so nothing is on offer.
+
+    Example:
+        >>> known, here = WorldMap(), Place("hall", b'"hall"', "hall")
+        >>> arrive_at(known, here, Look({}, ["north"], ()), lambda s: here, Noticed())
+        >>> known.frontier()
+        [('hall', 'north')]
+    """
+    if noticed.is_news(b"facts" + here.key, shown.facts):
+        known.visit(here.state, facts=shown.facts)
+    if over:
+        return
+    signs = [(action, place(to).state) for action, to in shown.signs] if shown.signs else ()
+    if not noticed.is_news(b"offer" + here.key, (shown.offered, signs)):
+        return
+    offered = set(map(values.encode_action, shown.offered))
+    for claim in known.claims(here.state):
+        if not claim.refused and values.encode_action(claim.action) not in offered:
+            known.refuse(here.state, claim.action, why=NOT_ON_OFFER)
+    _offer(known, here.state, shown.offered, signs, None)
+
+
+def took(
+    knowledge: Knowledge, running: Running, option: Option, here: Place, outcome: Outcome[Any], there: Place
+) -> Came:
+    """Record what came of an action, for the map, the action model, the failures, the goals and the episode.
+
+    What contradicts a place that was confirmed puts the claims of that state in doubt, not the whole map; what goes
+    back and forth makes the map one of chance.
+
+    Args:
+        knowledge: what is known.
+        running: the episode.
+        option: what was taken.
+        here: where.
+        outcome: what the world said.
+        there: where it led.
+
+    Returns:
+        the event that was recorded.
+
+    Raises:
+        ContractBroken: it is no `Outcome`, or a refusal that moved. Nothing was recorded.
+
+    Example:
+        >>> from surefoot.protocols import moved
+        >>> from surefoot.agent.decision import Answer, event_of
+        >>> from surefoot.agent.episode_events import Began
+        >>> import msgspec
+        >>> knowledge, a, b = Knowledge(), Place("a", b'"a"', "a"), Place("b", b'"b"', "b")
+        >>> note(knowledge.experience, Began(0, "main", None, msgspec.Raw(a.key)))
+        >>> decided = event_of((0, 0, "0:0", a.key), ("",), (Option("go"),), Answer("go", "slow", "unchecked"))
+        >>> note(knowledge.experience, decided)
+        >>> running = knowledge.experience.fold.running[0]
+        >>> took(knowledge, running, Option("go"), a, moved("b"), b).verdict, knowledge.map().claim("a", "go").to
+        ('accepted', 'b')
+    """
+    if outcome.verdict == "refused" and there.key != here.key:
+        raise ContractBroken(
+            f"the world refused {option.action!r} in {here.state!r}, and yet went to {there.state!r}: a refusal leaves "
+            f"the state as it was{_MEND}"
+        )
+    known, drift = knowledge.map(running.map), False
+    if outcome.verdict == "fault":
+        knowledge.failures.tick()
+    else:
+        teach(knowledge, option, here, outcome, there)
+        drift = _tell_the_map(knowledge, known, running, option, here, outcome, there)
+    goals: tuple[str, ...] = ()
+    if outcome.verdict != "fault":
+        update = knowledge.agenda.update(there.raw)
+        goals, knowledge.problems = update.done, update.problems
+    event = Came(
+        running.episode,
+        running.steps,
+        outcome.verdict,
+        msgspec.Raw(there.key),
+        outcome.done,
+        goals,
+        drift,
+        outcome.fault or outcome.reason,
+    )
+    note(knowledge.experience, event)
+    return event
+
+
+def teach(knowledge: Knowledge, option: Option, here: Place, outcome: Outcome[Any], there: Place) -> None:
+    """Let the action model and the failure memory learn from an outcome that is no fault.
+
+    Example:
+        >>> from surefoot.protocols import refused
+        >>> knowledge, hall = Knowledge(), Place("hall", b'"hall"', "hall")
+        >>> teach(knowledge, Option("open"), hall, refused("hall", "locked"), hall)
+        >>> knowledge.actions.predict("hall", "open", {}).verdict
+        'refuse'
+    """
+    call = knowledge.call(option.action, option.key)
+    state = here.state if knowledge.exact else here.raw
+    knowledge.actions.observe(state, call.name, call.args, outcome.accepted, outcome.effect)
+    if outcome.accepted:
+        knowledge.failures.succeeded(here.state, option.action)
+    else:
+        knowledge.failures.failed(here.state, option.action, outcome.reason or None)
+
+
+def _tell_the_map(
+    knowledge: Knowledge,
+    known: WorldMap,
+    running: Running,
+    option: Option,
+    here: Place,
+    outcome: Outcome[Any],
+    there: Place,
+) -> bool:
+    """Record where an action led, or that it was refused; return whether that contradicts what was known."""
+    fold = knowledge.experience.fold
+    to = there.key if outcome.accepted else None
+    surprise = fold.surprise(running.map, here.key, option.key, to)
+    drift = False
+    if surprise and not known.stochastic:
+        if surprise == "chance":
+            known.stochastic = True
+        else:
+            drift = True
+            known.drop("contradicted", states=[here.state])
+    if outcome.accepted:
+        known.arrive(here.state, option.action, there.state)
+        return drift
+    known.refuse(here.state, option.action, why=outcome.reason)
+    runs = fold.runs.get((running.map, here.key, option.key))
+    if runs:
+        call = knowledge.call(option.action, option.key)
+        state = here.state if knowledge.exact else here.raw
+        if knowledge.actions.predict(state, call.name, call.args).verdict == "accept":  # refused now and then
+            to = runs[-1][0]
+            known.told(here.state, option.action, values.decode(to), "seen", quote="refused now and then")
+    return drift

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Backend", "Journal"]
 
+_BLOCKS = 64
+"""How many appends a journal remembers, for those who need not read what others recorded."""
+
 
 @runtime_checkable
 class Backend(Protocol):
@@ -98,6 +101,7 @@ class Journal:
         self._clock = clock
         self._labels: dict[tuple[str, str], bytes] = {}
         self._tip = b""  # the last line that was found sound: nothing is built on a damaged one
+        self._blocks: dict[int, tuple[int, str, str]] = {}  # what this object recorded lately, by its first place
         self._closed = False
 
     @property
@@ -165,8 +169,11 @@ class Journal:
         clock = b"" if self._clock is None else values.encode(self._clock())
         labels = self._labels
         made: list[bytes] = []
+        first = 0
 
         def build(count: int, last: bytes | None) -> list[bytes]:
+            nonlocal first
+            first = count
             if expect is not None and expect != count:
                 raise Conflict(f"expected {expect} entries, the journal has {count}: read them, then decide again")
             made.clear()  # a backend may have to try again
@@ -189,7 +196,38 @@ class Journal:
         self._backend.extend(build)
         if made:
             self._tip = made[-1]
+            blocks = self._blocks
+            blocks[first] = first + len(made), stream, made[-1][-66:-2].decode()
+            if len(blocks) > _BLOCKS:
+                blocks.pop(next(iter(blocks)), None)
         return made
+
+    def others(self, since: int, upto: int, stream: str) -> str | None:
+        """Return the hash of entry `upto - 1` when this object recorded all of `since..upto`, none of it in `stream`.
+
+        Whoever folds `stream` may then go on after them without reading them. None: that is not known.
+
+        Args:
+            since: the first place.
+            upto: the place to stop before.
+            stream: the stream that must not be among them.
+
+        Cost: linear in the number of appends, and none is remembered for long.
+
+        Example:
+            >>> from surefoot.journal import open_journal
+            >>> journal = open_journal()
+            >>> entry = journal.append("note", {"n": 1}, stream="notes")
+            >>> journal.others(0, 1, "facts") == entry.hash, journal.others(0, 1, "notes")
+            (True, None)
+        """
+        found = None
+        while since < upto:
+            block = self._blocks.get(since)
+            if block is None or block[1] == stream:
+                return None
+            since, _, found = block
+        return found if since == upto else None
 
     def entries(
         self, since: int = 0, upto: int | None = None, kind: str | None = None, stream: str | None = None

@@ -328,6 +328,32 @@ class Agenda(Declarations):
         """
         return tuple(view.name for view in self.goals(state) if view.open)
 
+    def would(self, state: Any, names: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Return which goals would be done in a state that is only thought of; changes nothing.
+
+        A check that cannot answer there counts as no. What goals require is not asked.
+
+        Args:
+            state: what the checks read.
+            names: only these goals; None: all.
+
+        Raises:
+            BadArgument: there is no such goal.
+            NotAttached: as for `update`.
+
+        Example:
+            >>> agenda = Agenda().goal("wood", lambda s: s["wood"] > 0).goal("axe", lambda s: s["axes"] > 0)
+            >>> agenda.would({"wood": 2}), agenda.open({"wood": 2})
+            (('wood',), ('wood', 'axe'))
+        """
+        with self._lock:
+            self._catch_up()
+            asked = tuple(self._fold.goals) if names is None else names_of(names, "names")
+            require_known(asked, self._fold.goals, "would names", "goals")
+            checks = [Step(name, (), False, self._check_of(name)) for name in asked]
+        now, _ = run_checks(checks, state, sticky=False)
+        return tuple(name for name in asked if now[name])
+
     def goals(self, *state: Any) -> tuple[GoalView, ...]:
         """Return every goal as it stands, in the order of declaration.
 

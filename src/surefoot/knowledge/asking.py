@@ -10,6 +10,7 @@ from surefoot.errors import BadArgument
 from surefoot.knowledge import history
 from surefoot.knowledge.claims import Claim, Why
 from surefoot.knowledge.fold import CONFIRMED, DOUBT, OPEN, REFUSED
+from surefoot.knowledge.layers import Layers
 from surefoot.knowledge.mapcore import MapCore, collection
 from surefoot.knowledge.routes import INFINITE, Route, Router
 
@@ -120,6 +121,80 @@ class Questions(MapCore):
             for key in sorted(key for key in keys if key not in fold.state_id):
                 found[key] = (values.decode(key), (0, None))
             return values.ExactDict._of(found)
+
+    def next_without(self, state: Any, targets: Iterable[Any], without: Iterable[tuple[Any, Any]]) -> Any:
+        """Return what `next` does, on ways that take none of the actions in `without`; the map goes on believing them.
+
+        On a stochastic map ways lead to the likeliest places.
+
+        Args:
+            state: where the agent is.
+            targets: the states to get to; a single state must be wrapped, `{state}`.
+            without: pairs (state, action) to leave out.
+
+        Cost: looks at the claims of every state that is nearer than the target.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north", to="garden").see("hall", "south", to="garden")
+            >>> m.next("hall", {"garden"}), m.next_without("hall", {"garden"}, [("hall", "north")])
+            ('north', 'south')
+        """
+        here = values.encode_state(state)
+        with self._lock:
+            self._catch_up()
+            ids = self._fold.state_id
+            if here not in ids:
+                return None
+            wanted = {ids[key] for key in self._targets(targets) if key in ids}
+            layers = Layers(self._fold, self._numbers(without), 0, self._rank)
+            claim = layers.towards(ids[here], wanted, self._fold.settings.hypothesis_cost)
+            return None if claim < 0 else self._action_value(self._fold.action[claim])
+
+    def _numbers(self, pairs: Iterable[tuple[Any, Any]]) -> set[int]:
+        """Return the numbers of the claims about pairs (state, action), of those that there are."""
+        keys = ((values.encode_state(s), values.encode_action(a)) for s, a in pairs)
+        return {claim for s, a in keys if (claim := self._number(s, a)) >= 0}
+
+    def explore_from(
+        self, state: Any, start: Any = None, *, without: Iterable[tuple[Any, Any]] = (), most: int = 0
+    ) -> Any:
+        """Return the action to take in `state` towards what is unchecked, layer by layer around `start`.
+
+        `explore` goes to what is nearest to the agent, which is cheap. This goes to what is nearest to where it began,
+        so that what is found first is found by a shortest way from there.
+
+        Args:
+            state: where the agent is.
+            start: where the layers begin; None: what is nearest to the agent.
+            without: pairs (state, action) to leave out.
+            most: an int >= 0: what was taken at most so often counts as unchecked too, for a world of chance.
+
+        Raises:
+            BadArgument: `most` is out of its range.
+
+        Cost: the claims of every state that is nearer to `start`, or to the agent, than the answer.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north").see("cellar", "dig")
+            >>> _ = m.arrive("hall", "down", "cellar"), m.arrive("cellar", "up", "hall")
+            >>> m.explore_from("cellar"), m.explore_from("cellar", "hall"), m.explore_from("hall", "hall")
+            ('dig', 'up', 'north')
+            >>> m.explore_from("cellar", "hall", without=[("hall", "north")])
+            'dig'
+        """
+        if type(most) is not int or most < 0:
+            raise BadArgument(f"most must be an int >= 0, got {most!r}")
+        here, begin = values.encode_state(state), None if start is None else values.encode_state(start)
+        with self._lock:
+            self._catch_up()
+            ids = self._fold.state_id
+            if here not in ids:
+                return None
+            layers = Layers(self._fold, self._numbers(without), most, self._rank)
+            claim = layers.next(ids[here], None if begin is None else ids.get(begin))
+            return None if claim < 0 else self._action_value(self._fold.action[claim])
 
     def explore(self, state: Any) -> Any:
         """Return the action to take in `state` towards what nobody has checked.

@@ -64,6 +64,15 @@ class MapCore(Projection[Fold]):
     def hypothesis_cost(self, cost: int) -> None:
         self._configure(hypothesis_cost=cost)
 
+    @property
+    def stochastic(self) -> bool:
+        """Return whether one action may lead to several places; assigning records a change."""
+        return self.settings.stochastic
+
+    @stochastic.setter
+    def stochastic(self, stochastic: bool) -> None:
+        self._configure(stochastic=stochastic)
+
     def _configure(self, **given: Any) -> None:
         """Record other settings."""
         new = Settings()

@@ -288,6 +288,10 @@ class Projection(ABC, Generic[F]):
         count = len(self._journal)
         if count == self._read:
             return
+        skipped = self._journal.others(self._read, count, self._stream) if self._read else None
+        if skipped is not None:
+            self._read, self._hash = count, skipped
+            return
         if count < self._read:
             raise UnknownFormat(f"{self._journal!r} has shrunk from {self._read} entries: open the {self._noun} again")
         try:

@@ -1,0 +1,259 @@
+"""A decision and its options, as they are recorded, asked about and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from surefoot import values
+from surefoot.agent.episode_events import NOTHING, Decided, seal_of
+from surefoot.errors import BadArgument
+
+__all__ = ["DONE", "Answer", "Decision", "Option", "decision_of", "event_of"]
+
+DONE = ""
+"""The goal of an episode for which none is declared: that the environment says done.
+
+Example:
+    >>> DONE
+    ''
+"""
+
+_ROW = (
+    b'{"action":%b,"advances":%b,"choice":"%b","failed":%b,"gain":%b,"gate":%b,"hard":%b,"instead_of":%b,'
+    b'"reason":%b,"risk":%b,"said":%b,"support":%d,"verdict":"%b"}'
+)
+_FLAGS = (b"false", b"true")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An action on offer, with all that is known about taking it.
+
+    Attributes:
+        action: as the environment takes it.
+        verdict, risk, support, hard, reason: what is predicted, see `Prediction`.
+        choice: what the risk policy says: "take", "avoid" or "ask".
+        said: why, where that is not the prediction's own reason.
+        gate: what the gates say where they do not approve, (word, reason); None where they do.
+        failed: why it counts as failed lately; None where it does not.
+        gain: what there is to gain, a finite number >= 0.
+        advances: the open goals that it is expected to reach.
+        instead_of: the action on offer that a gate changed into this one; None for what is on offer itself.
+
+    Example:
+        >>> Option("right", "accept", 0.1, 9).blocked is None, Option("left", "refuse", hard=True).blocked
+        (True, ('hard', 'a hard refusal'))
+    """
+
+    action: Any
+    verdict: str = "unknown"
+    risk: float = 0.0
+    support: int = 0
+    hard: bool = False
+    reason: str = ""
+    choice: str = "ask"
+    said: str | None = None
+    gate: tuple[str, str] | None = None
+    failed: str | None = None
+    gain: float = 0.0
+    advances: tuple[str, ...] = ()
+    instead_of: Any = None
+    key: bytes = field(default=b"", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Encode the action."""
+        if not self.key:
+            object.__setattr__(self, "key", values.encode_action(self.action))
+
+    @property
+    def blocked(self) -> tuple[str, str] | None:
+        """Return (kind, reason) of the hard check that it does not pass; None when it passes all.
+
+        The kinds: "gate", "person" (a gate or a rule that wants somebody asked), "hard", "avoid", "failed".
+        """
+        if self.gate is not None:
+            return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
+        if self.hard and self.verdict != "accept":
+            kind = "hard" if self.verdict == "refuse" else "person"
+            return kind, self.reason or "a hard refusal"
+        if self.choice == "avoid":
+            return "avoid", self.said or self.reason
+        return None if self.failed is None else ("failed", self.failed)
+
+    def encode(self) -> bytes:
+        """Return its exact encoding."""
+        encode = values.encode
+        return _ROW % (
+            self.key,
+            encode(self.advances) if self.advances else b"[]",
+            self.choice.encode(),
+            b"null" if self.failed is None else encode(self.failed),
+            encode(self.gain),
+            b"null" if self.gate is None else encode(self.gate),
+            _FLAGS[self.hard],
+            b"null" if self.instead_of is None else values.encode_action(self.instead_of),
+            encode(self.reason),
+            encode(self.risk),
+            b"null" if self.said is None else encode(self.said),
+            self.support,
+            self.verdict.encode(),
+        )
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Option:
+        """Return the option that was recorded as `data`.
+
+        Raises:
+            BadArgument: it has not the fields of one.
+        """
+        try:
+            return cls(**data)
+        except TypeError as error:
+            raise BadArgument(f"{data!r} is no recorded option: {error}") from None
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        data: dict[str, Any] = values.decode(self.encode())
+        return data
+
+
+class Answer(NamedTuple):
+    """What a path says: an action, or for want of what there is none.
+
+    Attributes:
+        action: what to take; None for nothing.
+        path: "fast", "slow" or "none".
+        rule: by which rule: "way", "advance", "skill", "unchecked", "rare", "asked"; or "nothing left", "blocked",
+            "unsure", "out of budget", "terminated".
+        goal: what for.
+        why: in words.
+
+    Example:
+        >>> Answer("right", "fast", "way", "").action
+        'right'
+    """
+
+    action: Any
+    path: str
+    rule: str
+    goal: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A recorded decision.
+
+    Attributes:
+        seq: its place in the journal.
+        episode, step: which one.
+        head: the journal's head that it read.
+        state: where.
+        goals: the open goals.
+        options: what was on offer.
+        action: what was chosen; None for nothing.
+        path, rule, goal, why: by which path and rule, what for, in words; see `Answer`.
+        answer: what a slow path that is not ours answered.
+        spent: what it cost: "decisions" (of the slow path), "seconds", "money".
+
+    Example:
+        >>> from surefoot import Agent, Knowledge
+        >>> from surefoot.environments.corridor import Corridor
+        >>> agent = Agent(Corridor(length=1), knowledge=Knowledge())
+        >>> agent.run().steps, [(d.action, d.path, d.rule) for d in agent.decisions()]
+        (2, [('left', 'slow', 'unchecked'), ('right', 'slow', 'unchecked')])
+    """
+
+    seq: int
+    episode: int
+    step: int
+    head: str
+    state: Any
+    goals: tuple[str, ...]
+    options: tuple[Option, ...]
+    action: Any
+    path: str
+    rule: str
+    goal: str | None
+    why: str
+    answer: Any = None
+    spent: Mapping[str, Any] = field(default_factory=dict)
+
+
+def event_of(
+    place: tuple[int, int, str, bytes],
+    goals: tuple[str, ...],
+    options: tuple[Option, ...],
+    answer: Answer,
+    asked: Any = None,
+    spent: Mapping[str, Any] | None = None,
+) -> Decided:
+    """Return the event that records a decision.
+
+    Args:
+        place: (episode, step, head, encoded state).
+        goals: the open goals.
+        options: what was on offer.
+        answer: what was decided.
+        asked: what a slow path that is not ours answered.
+        spent: what it cost.
+
+    Example:
+        >>> event_of((0, 0, "0:0", b"1"), (DONE,), (), Answer(None, "none", "nothing left")).rule
+        'nothing left'
+    """
+    episode, step, head, state = place
+    action = NOTHING if answer.action is None else msgspec.Raw(values.encode_action(answer.action))
+    event = Decided(
+        episode,
+        step,
+        head,
+        msgspec.Raw(state),
+        msgspec.Raw(values.encode(goals)),
+        msgspec.Raw(b"[%b]" % b",".join([option.encode() for option in options])),
+        answer.path,
+        answer.rule,
+        action,
+        answer.goal,
+        answer.why,
+        NOTHING if asked is None else msgspec.Raw(values.encode(asked)),
+        NOTHING if spent is None else msgspec.Raw(values.encode(spent)),
+    )
+    return msgspec.structs.replace(event, seal=seal_of(event))
+
+
+def decision_of(seq: int, event: Decided) -> Decision:
+    """Return a recorded decision, decoded.
+
+    Raises:
+        ValueRejected, BadArgument: it does not hold what one holds.
+
+    Example:
+        >>> event = event_of((0, 3, "0:0", b"1"), (DONE,), (Option("up"),), Answer("up", "slow", "unchecked"))
+        >>> decision_of(9, event).options[0].action, decision_of(9, event).step
+        ('up', 3)
+    """
+
+    def plain(raw: msgspec.Raw) -> Any:
+        return values.decode(bytes(raw))
+
+    return Decision(
+        seq,
+        event.episode,
+        event.step,
+        event.head,
+        plain(event.state),
+        plain(event.goals),
+        tuple(Option.of(row) for row in plain(event.options)),
+        plain(event.action),
+        event.path,
+        event.rule,
+        event.goal,
+        event.why,
+        plain(event.answer),
+        plain(event.spent) or {},
+    )

@@ -1,0 +1,162 @@
+"""What an agent records of its episodes: that one began, each decision, what came of it, how it ended.
+
+A decision is recorded before the action is taken, with all that it was made from, so that it can be made again from the
+journal alone. Its `seal` is a digest of its other fields: one that was edited is found even where the whole chain was
+written anew after it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import ClassVar
+
+import msgspec
+
+from surefoot.knowledge._ledger import Record
+
+__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Over", "seal_of"]
+
+NOTHING = msgspec.Raw(b"null")
+"""The encoding of None.
+
+Example:
+    >>> bytes(NOTHING)
+    b'null'
+"""
+
+
+class Configured(Record, frozen=True):
+    """An agent keeps its episodes here.
+
+    Example:
+        >>> Configured().encode()
+        b'{"version":1}'
+    """
+
+    kind: ClassVar[str] = "agent"
+    version: int = 1
+
+
+class Began(Record, frozen=True):
+    """An episode began.
+
+    Attributes:
+        episode: its number, from 0.
+        map: the map that it is walked on.
+        seed: what the world was reset with, null for none.
+        state: where it started.
+        rules: what else decides: {"budget", "plain", "risk", "slow"}: the budget, whether the world's states are the map's,
+            the name of the risk policy, the slow path.
+        goals: the goals that were reached there already.
+
+    Example:
+        >>> Began(0, "main", 7, msgspec.Raw(b"0")).encode()
+        b'{"episode":0,"goals":[],"map":"main","rules":null,"seed":7,"state":0}'
+    """
+
+    kind: ClassVar[str] = "begin"
+    episode: int
+    map: str
+    seed: int | None
+    state: msgspec.Raw
+    rules: msgspec.Raw = NOTHING
+    goals: tuple[str, ...] = ()
+
+
+class Decided(Record, frozen=True):
+    """A decision, before anything came of it.
+
+    Attributes:
+        episode, step: which one, both from 0.
+        head: the head of the journal that it read.
+        state: where.
+        goals: the open goals, in order; "" is the end of the episode, where no goal is declared.
+        options: what was on offer, each with its prediction, gate and choice, see `Option`.
+        path: "fast", "slow" or "none".
+        rule: by which rule, or for want of what.
+        action: what was chosen; null for nothing.
+        goal: what for; null for nothing in particular.
+        why: in words.
+        answer: what a slow path that is not ours answered; null where none was asked.
+        spent: what it cost: {"decisions", "money", "seconds"}.
+        seal: a digest of all this.
+
+    Example:
+        >>> Decided.kind
+        'decide'
+    """
+
+    kind: ClassVar[str] = "decide"
+    episode: int
+    step: int
+    head: str
+    state: msgspec.Raw
+    goals: msgspec.Raw
+    options: msgspec.Raw
+    path: str
+    rule: str
+    action: msgspec.Raw
+    goal: str | None
+    why: str
+    answer: msgspec.Raw = NOTHING
+    spent: msgspec.Raw = NOTHING
+    seal: str = ""
+
+
+class Came(Record, frozen=True):
+    """What came of a decision.
+
+    Attributes:
+        episode, step: of which one.
+        verdict: "accepted", "refused" or "fault".
+        to: the state after it.
+        done: the environment said that the episode is over.
+        goals: the goals that are reached now and were not before.
+        drift: it contradicted what was confirmed.
+        why: the world's reason, or what broke; null for none.
+
+    Example:
+        >>> Came(0, 0, "accepted", msgspec.Raw(b"1"), False).encode()
+        b'{"done":false,"drift":false,"episode":0,"goals":[],"step":0,"to":1,"verdict":"accepted","why":null}'
+    """
+
+    kind: ClassVar[str] = "came"
+    episode: int
+    step: int
+    verdict: str
+    to: msgspec.Raw
+    done: bool
+    goals: tuple[str, ...] = ()
+    drift: bool = False
+    why: str | None = None
+
+
+class Over(Record, frozen=True):
+    """An episode ended.
+
+    Attributes:
+        episode: which one.
+        stopped: why, one of the values of `Stopped`.
+        why: more about it, in words.
+
+    Example:
+        >>> Over(0, "done").encode()
+        b'{"episode":0,"stopped":"done","why":""}'
+    """
+
+    kind: ClassVar[str] = "end"
+    episode: int
+    stopped: str
+    why: str = ""
+
+
+def seal_of(decided: Decided) -> str:
+    """Return the digest of a decision's other fields, 64 hexadecimal digits.
+
+    Example:
+        >>> raw = msgspec.Raw(b"0")
+        >>> one = Decided(0, 0, "0:0", raw, raw, raw, "fast", "way", raw, None, "")
+        >>> seal_of(one) == seal_of(msgspec.structs.replace(one, seal="x")), len(seal_of(one))
+        (True, 64)
+    """
+    return hashlib.sha256((decided if not decided.seal else msgspec.structs.replace(decided, seal="")).encode()).hexdigest()

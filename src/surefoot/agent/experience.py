@@ -1,0 +1,374 @@
+"""What an agent remembers of its episodes: where goals were reached, what actions are good for, what came of them.
+
+It is a fold over the agent's own events, so it is the same in every process that opens the journal, and can be rebuilt
+as it was before any decision. Rules carry everywhere; places are kept for each map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from surefoot import values
+from surefoot.agent.budget import Spent
+from surefoot.agent.decision import DONE
+from surefoot.agent.episode_events import Began, Came, Configured, Decided, Over
+from surefoot.agent.guards import LONGEST, TIMES
+from surefoot.journal import Journal
+from surefoot.knowledge._ledger import EventFold, Ledger, Record
+
+__all__ = ["RENEWS", "Experience", "ExperienceFold", "Running"]
+
+RENEWS = ("nothing left", "blocked")
+"""After which of these rules everything may be put in doubt, once an episode.
+
+Example:
+    >>> RENEWS
+    ('nothing left', 'blocked')
+"""
+
+_TARGETS = 64
+"""How many places are remembered for a goal on a map; the newest."""
+_RUNS = 4
+_KEPT = 4 * LONGEST * TIMES
+
+Pair = tuple[bytes, bytes]
+
+
+class _Row(msgspec.Struct):
+    """As much of an option as the fold reads."""
+
+    action: msgspec.Raw
+    choice: str
+    hard: bool
+    verdict: str
+    failed: str | None = None
+    gate: tuple[str, str] | None = None
+    reason: str = ""
+    said: str | None = None
+
+    @property
+    def blocked(self) -> tuple[str, str] | None:
+        """Return the same as `Option.blocked`."""
+        if self.gate is not None:
+            return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
+        if self.hard and self.verdict != "accept":
+            return ("hard" if self.verdict == "refuse" else "person"), self.reason
+        if self.choice == "avoid":
+            return "avoid", self.said or self.reason
+        return None if self.failed is None else ("failed", self.failed)
+
+
+_rows = msgspec.json.Decoder(list[_Row]).decode
+_names = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+class Skill(NamedTuple):
+    """How often an action reached a goal, of how often it was taken while the goal was open.
+
+    Example:
+        >>> Skill(1, 1).rate, Skill(1, 9).rate < 0.5
+        (0.6666666666666666, True)
+    """
+
+    reached: int
+    taken: int
+
+    @property
+    def rate(self) -> float:
+        """Return the success rate, by Laplace's rule."""
+        return (self.reached + 1) / (self.taken + 2)
+
+
+class Running:
+    """An episode that has not ended.
+
+    Attributes:
+        episode: its number.
+        map: the map that it is walked on.
+        start: where it began; `anchor`: where it began, or reached its last goal: what is unknown is explored in layers
+            around that.
+        steps: how many outcomes there were, by verdict in `verdicts`.
+        paths: how many decisions each path made.
+        reached: the goals that were reached, in order.
+        pending: the newest decision, until something came of it.
+        trail: numbers of the steps since the last progress, see `guards`; `walked` says what they stand for.
+        shut: {(state, action): (kind, reason)} of what did not pass a hard check when it was last looked at, all
+            encoded; `without`: the same pairs, decoded.
+        spent: what the slow path has cost.
+        drift: something contradicted what was known; `renewed`: everything was put in doubt because of it.
+
+    Example:
+        >>> Running(0, "main", b"0").anchor
+        b'0'
+    """
+
+    def __init__(self, episode: int, map_: str, start: bytes) -> None:
+        """Begin."""
+        self.episode, self.map, self.start, self.anchor = episode, map_, start, start
+        self.steps = 0
+        self.verdicts = {"accepted": 0, "refused": 0, "fault": 0}
+        self.paths = {"fast": 0, "slow": 0, "none": 0}
+        self.reached: list[str] = []
+        self.pending: Decided | None = None
+        self.trail: list[int] = []
+        self.walked: list[tuple[bytes, bytes, bytes]] = []
+        self.shut: dict[Pair, tuple[str, str]] = {}
+        self.without: dict[Pair, tuple[Any, Any]] = {}
+        self.spent = Spent()
+        self.drift = self.renewed = False
+        self._numbers: dict[tuple[bytes, bytes, bytes], int] = {}
+
+    def walk(self, step: tuple[bytes, bytes, bytes]) -> None:
+        """Add a step to the trail."""
+        number = self._numbers.get(step)
+        if number is None:
+            number = self._numbers[step] = len(self.walked)
+            self.walked.append(step)
+        self.trail.append(number)
+        if len(self.trail) > _KEPT:
+            del self.trail[: -LONGEST * TIMES]
+
+    def bar(self, pair: Pair, blocked: tuple[str, str] | None) -> None:
+        """Write down whether an action passes the hard checks in a state."""
+        if blocked is None:
+            self.shut.pop(pair, None)
+            self.without.pop(pair, None)
+        else:
+            self.shut[pair] = blocked
+            self.without[pair] = values.decode_known(pair[0]), values.decode_known(pair[1])
+
+    def as_data(self) -> Any:
+        """Return it as a plain value."""
+        pending = None if self.pending is None else self.pending.as_data()
+        return {
+            "episode": [self.episode, self.map, self.steps, self.drift, self.renewed],
+            "places": [values.decode(self.start), values.decode(self.anchor)],
+            "counts": [dict(self.verdicts), dict(self.paths), [self.spent.decisions, self.spent.seconds, self.spent.money]],
+            "reached": list(self.reached),
+            "pending": pending,
+            "trail": [[part.decode() for part in self.walked[number]] for number in self.trail],
+            "shut": [[s.decode(), a.decode(), *why] for (s, a), why in self.shut.items()],
+        }
+
+
+class ExperienceFold(EventFold):
+    """What follows from an agent's events.
+
+    Attributes:
+        episodes: how many began.
+        running: {number: episode} of those that have not ended.
+        targets: {map: {goal: {encoded state: None}}}, where each goal was reached, the newest 64 places.
+        skills: {(goal, encoded action): Skill}.
+        runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
+        refused: {(map, state, action)} of what was refused when it was last taken.
+        version: {map: number}, which grows whenever a plan for that map may no longer be the best.
+
+    Example:
+        >>> fold = ExperienceFold()
+        >>> fold.apply(Began(0, "main", None, msgspec.Raw(b"0")))
+        >>> fold.episodes, fold.running[0].map
+        (1, 'main')
+    """
+
+    kinds = (Configured, Began, Decided, Came, Over)
+    settings: Configured
+
+    def __init__(self, settings: Configured | None = None) -> None:
+        """Remember nothing."""
+        super().__init__(settings or Configured())
+        self.episodes = 0
+        self.running: dict[int, Running] = {}
+        self.targets: dict[str, dict[str, dict[bytes, None]]] = {}
+        self.skills: dict[tuple[str, bytes], Skill] = {}
+        self.runs: dict[tuple[str, bytes, bytes], list[list[Any]]] = {}
+        self.refused: set[tuple[str, bytes, bytes]] = set()
+        self.version: dict[str, int] = {}
+
+    def take(self, event: Record) -> None:
+        """Take in an event that is not about the settings.
+
+        Raises:
+            ValueError, LookupError: it cannot have happened.
+        """
+        match event:
+            case Decided():
+                self._decided(event)
+            case Came():
+                self._came(event)
+            case Began():
+                if event.episode != self.episodes:
+                    raise ValueError(f"episode {event.episode} begins where number {self.episodes} should")
+                self.episodes += 1
+                self.running[event.episode] = running = Running(event.episode, event.map, bytes(event.state))
+                running.reached.extend(event.goals)
+                for goal in event.goals:
+                    self._reach(event.map, goal, bytes(event.state))
+            case _:
+                assert isinstance(event, Over)  # there are no other kinds
+                del self.running[event.episode]
+
+    def _decided(self, event: Decided) -> None:
+        running = self.running[event.episode]
+        running.pending = event
+        running.paths[event.path] += 1
+        if event.path == "slow" or bytes(event.spent) != b"null":
+            running.spent = running.spent.plus(values.decode_known(bytes(event.spent)) or {})
+        if event.rule in RENEWS:
+            running.renewed = True
+        state, on_map = bytes(event.state), self.targets.get(running.map)
+        if on_map is not None:
+            for goal in _names(event.goals):  # who is there with the goal open knows that it is not there
+                if on_map.get(goal, {}).pop(state, 0) is None:
+                    running.drift = True
+                    self._change(running.map)
+        shut = running.shut
+        raw = bytes(event.options)
+        if not shut and b'"choice":"avoid"' not in raw and b'"hard":true' not in raw:
+            if raw.count(b'"gate":null') == raw.count(b'"failed":null') == raw.count(b'"verdict":'):
+                return
+        for row in _rows(raw):
+            pair = state, bytes(row.action)
+            if (running.map, *pair) not in self.refused:
+                running.bar(pair, row.blocked)
+
+    def _came(self, event: Came) -> None:
+        running = self.running[event.episode]
+        decided = running.pending
+        if decided is None or decided.step != event.step:
+            raise ValueError(f"an outcome of step {event.step} comes without its decision")
+        running.pending = None
+        running.verdicts[event.verdict] += 1
+        running.steps += 1
+        running.drift = running.drift or event.drift
+        if event.verdict == "fault":
+            return
+        state, action, to = bytes(decided.state), bytes(decided.action), bytes(event.to)
+        triple = running.map, state, action
+        if event.verdict == "accepted":
+            self.refused.discard(triple)
+            self._arrived(triple, to)
+            self._credit(running, decided, event, action, to)
+        elif triple not in self.refused:
+            self.refused.add(triple)
+            self._change(running.map)
+        if event.drift:
+            self._change(running.map)
+        if event.goals:
+            running.trail.clear()
+            running.anchor = to
+        else:
+            running.walk((state, action, to if event.verdict == "accepted" else b""))
+
+    def _arrived(self, triple: tuple[str, bytes, bytes], to: bytes) -> None:
+        """Count where an action led to."""
+        runs = self.runs.get(triple)
+        if runs is None:
+            self.runs[triple] = [[to, 1]]
+            self._change(triple[0])
+        elif runs[-1][0] == to:
+            runs[-1][1] += 1
+            times = runs[-1][1]
+            if not times & (times - 1):  # a power of two
+                self._change(triple[0])
+        else:
+            runs.append([to, 1])
+            del runs[:-_RUNS]
+            self._change(triple[0])
+
+    def _credit(self, running: Running, decided: Decided, event: Came, action: bytes, to: bytes) -> None:
+        """Write down which goals an action reached, and which it did not."""
+        goals = _names(decided.goals)
+        reached = (*event.goals, DONE) if event.done and DONE in goals else event.goals
+        for goal in reached:
+            self._reach(running.map, goal, to)
+            skill = self.skills.get((goal, action), Skill(0, 0))
+            self.skills[goal, action] = Skill(skill.reached + 1, skill.taken + 1)
+        running.reached.extend(event.goals)
+        if self.skills:
+            for goal in goals:
+                if goal not in reached and (goal, action) in self.skills:
+                    skill = self.skills[goal, action]
+                    self.skills[goal, action] = Skill(skill.reached, skill.taken + 1)
+
+    def _reach(self, map_: str, goal: str, state: bytes) -> None:
+        places = self.targets.setdefault(map_, {}).setdefault(goal, {})
+        if state not in places:
+            places[state] = None
+            if len(places) > _TARGETS:
+                del places[next(iter(places))]
+            self._change(map_)
+
+    def _change(self, map_: str) -> None:
+        self.version[map_] = self.version.get(map_, 0) + 1
+
+    def surprise(self, map_: str, state: bytes, action: bytes, to: bytes | None) -> str:
+        """Say what it means that an action led to `to` (None: was refused): "" (nothing), "drift" or "chance".
+
+        What led to one place for a while and now leads to another has changed; what goes back to an earlier place after
+        a run of one or two is random.
+        """
+        triple = map_, state, action
+        runs = self.runs.get(triple)
+        if to is None:
+            return "drift" if runs and triple not in self.refused else ""
+        if triple in self.refused:
+            return "drift"
+        if not runs or runs[-1][0] == to:
+            return ""
+        before = any(run[0] == to for run in runs[:-1])
+        return "chance" if before and runs[-1][1] <= 2 else "drift"
+
+    def as_data(self) -> Any:
+        """Return all that is known, as a plain value."""
+        return {
+            "episodes": self.episodes,
+            "running": [running.as_data() for running in self.running.values()],
+            "targets": {m: {g: [s.decode() for s in p] for g, p in t.items()} for m, t in self.targets.items()},
+            "skills": sorted([goal, action.decode(), *skill] for (goal, action), skill in self.skills.items()),
+            "runs": [[m, s.decode(), a.decode(), [[t.decode(), n] for t, n in r]] for (m, s, a), r in self.runs.items()],
+            "refused": sorted([m, s.decode(), a.decode()] for m, s, a in self.refused),
+            "version": dict(self.version),
+        }
+
+
+class Experience(Ledger[ExperienceFold]):
+    """Keep an agent's events, and what follows from them; `fold` is what is known now.
+
+    Args:
+        journal: where.
+        stream: whose.
+
+    Example:
+        >>> from surefoot import open_journal
+        >>> experience = Experience(open_journal())
+        >>> experience.note(Began(0, "main", None, msgspec.Raw(b"0")))
+        >>> experience.fold.episodes, experience.journal.head.length
+        (1, 2)
+    """
+
+    _noun = "experience"
+    _makes = ExperienceFold
+
+    def __init__(self, journal: Journal, stream: str = "agent") -> None:
+        """Read what there is."""
+        self._begin(Configured(), {}, (None, journal, stream))
+
+    @property
+    def fold(self) -> ExperienceFold:
+        """Return what is known now; not to be changed."""
+        with self._lock:
+            self._catch_up()
+            return self._fold
+
+    def note(self, event: Record) -> None:
+        """Record an event; for `agent/loop.py` alone."""
+        self._note(lambda: event)
+
+    def events(self) -> Iterable[tuple[int, Record]]:
+        """Yield (place in the journal, event) for each recorded event."""
+        decoders = {kind.kind: msgspec.json.Decoder(kind).decode for kind in ExperienceFold.kinds}
+        for entry in self._journal.entries(stream=self._stream):
+            yield entry.seq, decoders[entry.kind](bytes(entry.raw))

@@ -1,0 +1,50 @@
+"""The fast path: what is known to work is done. The literature calls it System 1."""
+
+from __future__ import annotations
+
+from surefoot.agent.decision import Answer
+from surefoot.agent.situation import Situation
+
+__all__ = ["fast"]
+
+
+def fast(here: Situation) -> Answer | None:
+    """Return what is known to help and what the risk policy takes, None to leave it to the slow path.
+
+    For each open goal in order: the first step of the best known way to where it was reached. Then, where no way is
+    known: an option that is expected to reach it, by its predicted effects or because it did so elsewhere more often
+    than not, and that was not tried here.
+
+    Cost: one question to the map for each open goal; see `WorldMap.next`.
+
+    Example:
+        >>> from surefoot import WorldMap
+        >>> from surefoot.agent.decision import Option
+        >>> from surefoot.agent.experience import ExperienceFold, Running
+        >>> from surefoot.agent.situation import situation_of
+        >>> from surefoot.agent.ways import Ways
+        >>> known, memory = WorldMap(), ExperienceFold()
+        >>> known.arrive("hall", "north", "garden"), memory.targets.update(main={"": {b'"garden"': None}})
+        (False, None)
+        >>> options = (Option("north", "accept", 0.1, 3, choice="take"), Option("south"))
+        >>> running = Running(0, "main", b'"hall"')
+        >>> fast(situation_of(("hall", b'"hall"'), ("",), options, known, memory, running, Ways())).rule
+        'way'
+    """
+    for goal in here.goals:
+        action = here.way(goal)
+        if action is None:
+            continue
+        option = here.option(action)
+        if option is None or option.choice != "take":
+            return None
+        return Answer(action, "fast", "way", goal)
+    for goal in here.goals:
+        for option in here.options:
+            if option.choice != "take" or option.key in here.blocked or here.tried(option):
+                continue
+            if goal in option.advances:
+                return Answer(option.action, "fast", "advance", goal)
+            if here.skilled(option, goal):
+                return Answer(option.action, "fast", "skill", goal)
+    return None

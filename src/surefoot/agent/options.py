@@ -1,0 +1,201 @@
+"""Look at what is on offer: what is predicted of each action, what the gates and the risk policy say, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from surefoot import values
+from surefoot.agent.decision import DONE, Option
+from surefoot.agent.experience import ExperienceFold, Running
+from surefoot.agent.knowledge_base import Knowledge, Place
+from surefoot.errors import BadArgument, ValueRejected
+from surefoot.knowledge.risk import Protect
+from surefoot.knowledge.risk_choices import CHOICES, protective
+from surefoot.protocols import Call, Prediction, RiskPolicy
+
+__all__ = ["Gain", "Looker", "like"]
+
+Gain = Callable[[Any, Any, Sequence[str]], float]
+"""What there is to gain: (state, action, open goals) -> a finite number >= 0.
+
+Example:
+    >>> gain: Gain = lambda state, action, goals: 2.0 if action == "dig" else 0.0
+    >>> gain("hall", "dig", ["gold"])
+    2.0
+"""
+
+
+def like(action: Any, call: Call) -> Any:
+    """Return `call` as an action of the same shape as `action`.
+
+    Example:
+        >>> like(("buy", 9), Call("buy", {"0": 3})), like({"name": "buy", "n": 9}, Call("buy", {"n": 3}))
+        (('buy', 3), {'name': 'buy', 'n': 3})
+        >>> like("wait", Call("buy", {"n": 3})), like("wait", Call("look"))
+        ({'name': 'buy', 'n': 3}, 'look')
+    """
+    args = dict(call.args)
+    if isinstance(action, tuple) and list(args) == [str(place) for place in range(len(args))]:
+        return (call.name, *args.values())
+    if isinstance(action, tuple):
+        return (call.name, args)
+    if not args and not isinstance(action, dict):
+        return call.name
+    nested = isinstance(action, dict) and isinstance(action.get("args"), dict) and set(action) == {"name", "args"}
+    return {"name": call.name, "args": args} if nested else {"name": call.name, **args}
+
+
+@dataclass(frozen=True, slots=True)
+class Looker:
+    """Make options of the actions on offer.
+
+    Args:
+        knowledge: what is known.
+        risk: the risk policy.
+        gain: what there is to gain; None: 1 for what is expected to reach an open goal or begins a known way to one.
+
+    Example:
+        >>> from surefoot.agent.experience import Running
+        >>> looker = Looker(Knowledge(), Protect(), None)
+        >>> running = Running(0, "main", b"0")
+        >>> options, choices = looker.look(Place(0, b"0", 0), ["left", "right"], ("",), running)
+        >>> [(option.action, option.choice) for option in options]
+        [('left', 'ask'), ('right', 'ask')]
+    """
+
+    knowledge: Knowledge
+    risk: RiskPolicy
+    gain: Gain | None
+
+    def look(
+        self, here: Place, offered: Sequence[Any], goals: tuple[str, ...], running: Running
+    ) -> tuple[tuple[Option, ...], dict[bytes, Any]]:
+        """Return the options, each once, and the risk policy's choices by encoded action.
+
+        Args:
+            here: where the agent is.
+            offered: the actions on offer.
+            goals: the open goals.
+            running: the episode.
+
+        Raises:
+            ValueRejected: an action is no plain value.
+        """
+        knowledge = self.knowledge
+        gated = bool(knowledge.agenda.gates())
+        failing = bool(knowledge.failures.blocked(here.state))
+        fold = knowledge.experience.fold
+        begins = self._begins(here, goals, running, fold)
+        options: dict[bytes, Option] = {}
+        choices: dict[bytes, Any] = {}
+        for action in offered:
+            key = values.encode_action(action)
+            gate, instead = None, None
+            if gated:
+                gate, changed = self._gates(here, action)
+                if changed is not None:
+                    action, instead = changed, action
+                    key = values.encode_action(action)
+            if key in options:
+                continue
+            failed = None
+            if failing:
+                said = knowledge.failures.check(here.state, action, offered)
+                failed = said.reason if said.hard else None
+            option, choices[key] = self._option(here, action, key, goals, begins, (gate, failed, instead), fold, running)
+            options[key] = option
+        return tuple(options.values()), choices
+
+    def _begins(
+        self, here: Place, goals: tuple[str, ...], running: Running, fold: ExperienceFold
+    ) -> frozenset[bytes]:
+        """Return the encoded first actions of known ways, where a policy weighs what there is to gain."""
+        if type(self.risk) is Protect or self.gain is not None:
+            return frozenset()
+        known, found = self.knowledge.map(running.map), set()
+        for goal in goals:
+            places = [p for p in fold.targets.get(running.map, {}).get(goal, ()) if p != here.key]
+            action = known.next(here.state, [values.decode_known(p) for p in places]) if places else None
+            if action is not None:
+                found.add(values.encode_action(action))
+        return frozenset(found)
+
+    def _gates(self, here: Place, action: Any) -> tuple[tuple[str, str] | None, Any]:
+        """Return what the gates object, and the action that they want instead."""
+        decision = self.knowledge.agenda.allows(here.raw, action)
+        if decision:
+            return None, None
+        if decision.word == "modify":
+            assert decision.call is not None  # "modify" comes with one
+            return None, like(action, decision.call)
+        return (decision.word, decision.reason), None
+
+    def _option(
+        self,
+        here: Place,
+        action: Any,
+        key: bytes,
+        goals: tuple[str, ...],
+        begins: frozenset[bytes],
+        checked: tuple[tuple[str, str] | None, str | None, Any],
+        fold: ExperienceFold,
+        running: Running,
+    ) -> tuple[Option, Any]:
+        knowledge = self.knowledge
+        call = knowledge.call(action, key)
+        state = here.state if knowledge.exact else here.raw
+        prediction = knowledge.actions.predict(state, call.name, call.args)
+        advances: tuple[str, ...] = ()
+        if prediction.next_state is not None and prediction.verdict != "refuse":
+            if (running.map, here.key, key) not in fold.runs:
+                advances = self._foreseen(prediction, goals, fold, running)
+        gain = self._gain_of(here, action, goals, bool(advances) or key in begins)
+        choice = protective(prediction) if type(self.risk) is Protect else self.risk.decide(prediction, gain=gain)
+        if choice.word not in CHOICES:
+            raise BadArgument(f"{self.risk!r} said {choice.word!r}: a risk policy says one of {', '.join(CHOICES)}")
+        gate, failed, instead = checked
+        said = None if choice.reason == prediction.reason else choice.reason
+        option = Option(
+            action,
+            prediction.verdict,
+            float(prediction.risk),
+            prediction.support,
+            prediction.hard,
+            prediction.reason,
+            choice.word,
+            said,
+            gate,
+            failed,
+            gain,
+            advances,
+            instead,
+            key,
+        )
+        return option, choice
+
+    def _foreseen(
+        self, prediction: Prediction, goals: tuple[str, ...], fold: ExperienceFold, running: Running
+    ) -> tuple[str, ...]:
+        """Return the open goals that the predicted next state reaches: by their checks, or because it is a known place.
+
+        This is where what an action model foresees enters a decision; a longer look ahead would start here.
+        """
+        declared = tuple(goal for goal in goals if goal != DONE)
+        found = set(self.knowledge.agenda.would(prediction.next_state, declared)) if declared else set()
+        try:
+            place = values.encode_state(prediction.next_state)
+        except ValueRejected:  # a mapping: it is on the map as a text
+            place = values.encode_state(values.encode(prediction.next_state).decode())
+        on_map = fold.targets.get(running.map, {})
+        return tuple(goal for goal in goals if goal in found or place in on_map.get(goal, ()))
+
+    def _gain_of(self, here: Place, action: Any, goals: tuple[str, ...], helps: bool) -> float:
+        if self.gain is None:
+            return 1.0 if helps else 0.0
+        given = self.gain(here.raw, action, goals)
+        if isinstance(given, bool) or not isinstance(given, int | float) or not (isfinite(given) and given >= 0):
+            raise BadArgument(f"gain(state, action, goals) must be a finite number >= 0, got {given!r} for {action!r}")
+        return float(given)

@@ -1,0 +1,355 @@
+"""Make every recorded decision again, from the journal alone, and say where the first one differs.
+
+A copy of the journal is grown entry by entry. Before each decision all that was known is what the copy holds: the map,
+the agent's experience, the failures, the goals that are done, and, where the vocabulary is at hand, the action model.
+What code outside the journal answered (a gate, a done check, a slow path of your own, a risk policy of your own) is
+taken as recorded; everything else is worked out again. A decision's seal catches what is taken as recorded, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from surefoot import values
+from surefoot.agent.budget import Budget
+from surefoot.agent.decision import DONE, Answer, Decision, decision_of
+from surefoot.agent.episode_events import Began, Came, Decided, seal_of
+from surefoot.agent.experience import Experience
+from surefoot.agent.fast import fast
+from surefoot.agent.knowledge_base import Knowledge, stream_of
+from surefoot.agent.situation import situation_of
+from surefoot.agent.slow import Search, judge
+from surefoot.agent.ways import Ways
+from surefoot.errors import BadArgument, SurefootError
+from surefoot.journal import Journal
+from surefoot.journal.backends.memory import MemoryBackend
+from surefoot.journal.chain import parse
+from surefoot.knowledge.agenda import Agenda
+from surefoot.knowledge.failures import FailureMemory
+from surefoot.knowledge.risk_choices import protective
+from surefoot.knowledge.worldmap import WorldMap
+from surefoot.learners.conservative import ConservativeActionModel
+from surefoot.protocols import call_of
+
+__all__ = ["Difference", "Divergence", "Replayed", "diff", "replay"]
+
+
+class Difference(NamedTuple):
+    """Where a recorded decision is not what comes out when it is made again.
+
+    Attributes:
+        seq: the entry.
+        field: which part of it.
+        recorded, again: what stands there, and what should.
+
+    Example:
+        >>> str(Difference(7, "action", "left", "right"))
+        "entry 7: action is recorded as 'left', and comes out as 'right'"
+    """
+
+    seq: int
+    field: str
+    recorded: Any
+    again: Any
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        return f"entry {self.seq}: {self.field} is recorded as {self.recorded!r}, and comes out as {self.again!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of a replay. True when every decision came out as it is recorded.
+
+    Attributes:
+        decisions: how many were made again.
+        predicted: of how many the predictions were made again too: not where the journal has a model or a key of its
+            own.
+        first: the first difference, None when there is none.
+
+    Example:
+        >>> bool(Replayed(3, 3)), Replayed(2, 2, Difference(7, "rule", "way", "skill")).ok
+        (True, False)
+    """
+
+    decisions: int
+    predicted: int = 0
+    first: Difference | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Say whether there is no difference."""
+        return self.first is None
+
+    def __bool__(self) -> bool:
+        """Return `ok`."""
+        return self.ok
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        if self.first is None:
+            return f"{self.decisions} decisions made again from the journal: all the same"
+        return f"after {self.decisions} decisions: {self.first}"
+
+
+class _Differs(Exception):
+    """A difference, on its way out."""
+
+    def __init__(self, field: str, recorded: Any, again: Any) -> None:
+        super().__init__(field)
+        self.field, self.recorded, self.again = field, recorded, again
+
+
+def _same(field: str, recorded: Any, again: Any) -> None:
+    if recorded != again or type(recorded) is not type(again):
+        raise _Differs(field, recorded, again)
+
+
+def replay(knowledge: Knowledge) -> Replayed:
+    """Make every decision that a journal holds again, and compare; stop at the first difference.
+
+    Args:
+        knowledge: whose journal; its vocabulary is used for the predictions, its functions are not called.
+
+    Cost: about as much as deciding did; linear in the journal.
+
+    Example:
+        >>> from surefoot import Agent
+        >>> from surefoot.environments.corridor import Corridor
+        >>> knowledge = Knowledge()
+        >>> _ = Agent(Corridor(length=1), knowledge=knowledge).run()
+        >>> replay(knowledge).decisions, replay(knowledge).ok
+        (2, True)
+    """
+    journal = knowledge.journal
+    checked = journal.verify()
+    if not checked:
+        at = checked.at if checked.at is not None else checked.count
+        return Replayed(0, 0, Difference(at, "the chain", checked.problem, "a whole one"))
+    copy = _Copy(knowledge)
+    for seq, line in enumerate(journal.lines()):
+        try:
+            copy.take(seq, line)
+        except _Differs as found:
+            return Replayed(copy.decisions, copy.predicted, Difference(seq, found.field, found.recorded, found.again))
+        except (SurefootError, ValueError, LookupError) as error:
+            return Replayed(copy.decisions, copy.predicted, Difference(seq, "the entry", str(error), "one that can be"))
+    return Replayed(copy.decisions, copy.predicted)
+
+
+class _Copy:
+    """A journal that grows, and what follows from it."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.decisions = self.predicted = 0
+        self._backend = MemoryBackend()
+        self._journal = Journal(self._backend)
+        self._experience = Experience(self._journal)
+        self._agenda = Agenda(journal=self._journal)
+        self._failures = FailureMemory(journal=self._journal)
+        self._maps: dict[str, WorldMap] = {}
+        self._ways = Ways()
+        self._exact = knowledge.exact
+        self._rules: dict[int, Mapping[str, Any]] = {}
+        self._hashes: list[str] = []
+        self._model: ConservativeActionModel | None = None
+        if isinstance(knowledge.actions, ConservativeActionModel):
+            model = knowledge.model(None)
+            assert isinstance(model, ConservativeActionModel)  # it is one like the other
+            self._model = model
+            self._digest = model.vocabulary.fingerprint()
+
+    def take(self, seq: int, line: bytes) -> None:
+        """Take in a line; make a decision again before it is taken in."""
+        if line.find(b'"stream":"agent"', 0, 60) >= 0:
+            entry = parse(line)
+            if entry.kind == Decided.kind:
+                self._decide(seq, msgspec.json.decode(bytes(entry.raw), type=Decided))
+            elif entry.kind == Began.kind:
+                began = msgspec.json.decode(bytes(entry.raw), type=Began)
+                self._rules[began.episode] = values.decode(bytes(began.rules))
+        elif line.find(b'"stream":"actions"', 0, 60) >= 0:
+            self._observe(parse(line).data)
+        self._backend.extend(lambda count, last: [line])
+        self._hashes.append(line[-66:-2].decode())
+
+    def _observe(self, data: Mapping[str, Any]) -> None:
+        model = self._model
+        if model is None:
+            return
+        if data["vocabulary"] != self._digest:
+            self._model = None  # observed under another vocabulary: the predictions were other ones
+            return
+        model.observe(data["state"], data["action"], data["args"], data["accepted"], data.get("effect"))
+
+    def _map(self, name: str) -> WorldMap:
+        if name not in self._maps:
+            self._maps[name] = WorldMap(journal=self._journal, stream=stream_of(name))
+        return self._maps[name]
+
+    def _decide(self, seq: int, event: Decided) -> None:
+        """Make one decision again."""
+        _same("seal", event.seal, seal_of(event))
+        decision = decision_of(seq, event)
+        fold = self._experience.fold
+        running = fold.running.get(decision.episode)
+        if running is None:
+            raise _Differs("episode", decision.episode, "one that is being played")
+        _same("step", decision.step, running.steps)
+        self._check_head(seq, decision.head)
+        rules = self._rules[decision.episode]
+        self._check_goals(decision)
+        key = bytes(event.state)
+        self._check_options(decision, rules)
+        known = self._map(running.map)
+        here = situation_of(
+            (decision.state, key), decision.goals, decision.options, known, fold, running, self._ways
+        )
+        answer = fast(here)
+        spends = answer is None
+        if answer is None:
+            gone = Budget(**rules["budget"]).used_up(running.spent)
+            if gone is not None:
+                spends = False
+                answer = Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}")
+            elif "search" in rules["slow"]:
+                answer = Search(**rules["slow"]["search"]).find(here)
+            elif decision.answer is None:
+                raise _Differs("answer", None, "what the slow path said")
+            else:
+                answer = judge(here, decision.answer)
+        action = None if answer.action is None else values.encode_action(answer.action).decode()
+        _same("action", None if decision.action is None else bytes(event.action).decode(), action)
+        for name in ("path", "rule", "goal", "why"):
+            _same(name, getattr(decision, name), getattr(answer, name))
+        _same("spent", sorted(decision.spent), ["decisions", "money", "seconds"] if spends else [])
+        self.decisions += 1
+
+    def _check_head(self, seq: int, head: str) -> None:
+        """Compare the head that a decision read with the chain."""
+        length, _, name = head.partition(":")
+        if not length.isdecimal() or not 0 < int(length) <= seq:
+            raise _Differs("head", head, f"{seq}:{self._hashes[-1]}")
+        _same("head", name, self._hashes[int(length) - 1])
+
+    def _check_goals(self, decision: Decision) -> None:
+        """Compare the open goals with the agenda, as far as that needs none of its functions."""
+        views = self._agenda.goals()
+        if not views:
+            _same("goals", decision.goals, (DONE,))
+            return
+        could = tuple(view.name for view in views if view.open)
+        if any(goal not in could for goal in decision.goals):
+            raise _Differs("goals", decision.goals, could)
+
+    def _check_options(self, decision: Decision, rules: Mapping[str, Any]) -> None:
+        """Predict again, ask the failures again, and, where the policy is ours and has no memory, the policy."""
+        offered = [option.action if option.instead_of is None else option.instead_of for option in decision.options]
+        failing = bool(self._failures.blocked(decision.state))
+        model = self._model if self._exact or rules["plain"] else None
+        for option in decision.options:
+            place = f"options[{option.action!r}]"
+            failed = None
+            if failing:
+                asked = option.action if option.instead_of is None else option.instead_of
+                said = self._failures.check(decision.state, asked, offered)
+                failed = said.reason if said.hard else None
+            _same(f"{place}.failed", option.failed, failed)
+            if model is None:
+                continue
+            call = call_of(option.action)
+            again = model.predict(self._raw(decision.state), call.name, call.args)
+            for name in ("verdict", "support", "hard", "reason"):
+                _same(f"{place}.{name}", getattr(option, name), getattr(again, name))
+            _same(f"{place}.risk", option.risk, float(again.risk))
+            if rules["risk"] == "Protect":
+                choice = protective(again)
+                _same(f"{place}.choice", option.choice, choice.word)
+        self.predicted += model is not None
+
+    def _raw(self, state: Any) -> Any:
+        """Return a state as the predicates read it."""
+        if self._exact or not (isinstance(state, str) and state.startswith("{")):
+            return state
+        try:
+            return values.decode(state.encode())
+        except ValueError:  # a text that only looks like a mapping
+            return state
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where two episodes first went apart.
+
+    Attributes:
+        step: the step, from 0.
+        what: "decision" (they chose differently, or in different states), "outcome" (the same choice led elsewhere) or
+            "end" (one went on).
+        a, b: what each did, in words.
+
+    Example:
+        >>> print(Divergence(3, "decision", "'left' in 0", "'right' in 0"))
+        step 3: 'left' in 0 against 'right' in 0
+    """
+
+    step: int
+    what: str
+    a: str
+    b: str
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return f"step {self.step}: {self.a} against {self.b}"
+
+
+def diff(knowledge: Knowledge, a: int, b: int) -> Divergence | None:
+    """Return where two recorded episodes first went apart, None when they did not.
+
+    Args:
+        knowledge: whose journal holds both.
+        a, b: their numbers.
+
+    Raises:
+        BadArgument: there is no such episode.
+
+    Cost: a pass over the journal.
+
+    Example:
+        >>> from surefoot import Agent
+        >>> from surefoot.environments.corridor import Corridor
+        >>> knowledge = Knowledge()
+        >>> agent = Agent(Corridor(length=2), knowledge=knowledge)
+        >>> _ = agent.run(), agent.run()
+        >>> diff(knowledge, 0, 1).what
+        'decision'
+    """
+    told: dict[int, list[tuple[str, str]]] = {a: [], b: []}
+    begun: set[int] = set()
+    for _, event in knowledge.experience.events():
+        if isinstance(event, Began):
+            begun.add(event.episode)
+        elif isinstance(event, Decided) and event.episode in told:
+            shown = _plain(event.action), _plain(event.state)
+            chose = "nothing" if shown[0] is None else repr(shown[0])
+            told[event.episode].append(("decision", f"{chose} in {shown[1]!r} ({event.path}, {event.rule})"))
+        elif isinstance(event, Came) and event.episode in told:
+            told[event.episode].append(("outcome", f"{event.verdict}, to {_plain(event.to)!r}"))
+    for number in (a, b):
+        if number not in begun:
+            raise BadArgument(f"there is no episode {number!r}: the journal holds {len(begun)}, numbered from 0")
+    for place in range(max(len(told[a]), len(told[b]))):
+        one = told[a][place] if place < len(told[a]) else ("end", "the end")
+        other = told[b][place] if place < len(told[b]) else ("end", "the end")
+        if one != other:
+            what = "end" if "end" in (one[0], other[0]) else one[0]
+            step = sum(kind == "outcome" for kind, _ in (told[a] if len(told[a]) >= place else told[b])[:place])
+            return Divergence(step, what, one[1], other[1])
+    return None
+
+
+def _plain(raw: msgspec.Raw) -> Any:
+    return values.decode(bytes(raw))

@@ -1,0 +1,150 @@
+"""What a decision is made from: one place, its options, and what is known of the way there and on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import values
+from surefoot.agent.decision import Answer, Option
+from surefoot.agent.experience import ExperienceFold, Running
+from surefoot.agent.guards import looping
+from surefoot.agent.ways import Ways
+from surefoot.knowledge.worldmap import WorldMap
+
+__all__ = ["Situation", "conclude", "situation_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that the fast and the slow path read; deciding twice gives the same answer.
+
+    Attributes:
+        state, key: where, as it is on the map, and encoded.
+        goals: the open goals, in order.
+        options: what is on offer.
+        known: the map.
+        fold: what is remembered of all episodes; `running`: of this one.
+        ways: the plans.
+        blocked: {encoded action: (kind, reason)} of the options that do not pass a hard check, a loop guard included.
+        without: pairs (state, action) that no way may use, here and elsewhere.
+
+    Example:
+        >>> from surefoot.agent.situation import Situation
+        >>> Situation.__slots__[:2]
+        ('state', 'key')
+    """
+
+    state: Any
+    key: bytes
+    goals: tuple[str, ...]
+    options: tuple[Option, ...]
+    known: WorldMap
+    fold: ExperienceFold
+    running: Running
+    ways: Ways
+    blocked: dict[bytes, tuple[str, str]]
+    without: list[tuple[Any, Any]]
+
+    def option(self, action: Any) -> Option | None:
+        """Return the option that is this action, None when it is not on offer or does not pass."""
+        key = values.encode_action(action)
+        found = next((option for option in self.options if option.key == key), None)
+        return None if found is None or key in self.blocked else found
+
+    def way(self, goal: str) -> Any:
+        """Return the first action of the best known way to where a goal was reached, None without one."""
+        running = self.running
+        places = self.fold.targets.get(running.map, {}).get(goal)
+        if not places:
+            return None
+        targets = [place for place in places if place != self.key]
+        which = running.map, self.fold.version.get(running.map, 0)
+        return self.ways.next(self.known, which, self.state, targets, self.without)
+
+    def tried(self, option: Option) -> bool:
+        """Say whether the map knows what comes of an option here."""
+        triple = self.running.map, self.key, option.key
+        return triple in self.fold.runs or triple in self.fold.refused
+
+    def skilled(self, option: Option, goal: str) -> bool:
+        """Say whether an option has reached a goal more often than not, elsewhere."""
+        skill = self.fold.skills.get((goal, option.key))
+        return skill is not None and skill.rate > 0.5 and not self.tried(option)
+
+
+def situation_of(
+    place: tuple[Any, bytes],
+    goals: tuple[str, ...],
+    options: tuple[Option, ...],
+    known: WorldMap,
+    fold: ExperienceFold,
+    running: Running,
+    ways: Ways,
+) -> Situation:
+    """Return the situation at a place; works out what is blocked.
+
+    Args:
+        place: (state, its encoding).
+        goals: the open goals.
+        options: what is on offer.
+        known: the map.
+        fold: what is remembered.
+        running: the episode.
+        ways: the plans.
+
+    Example:
+        >>> running = Running(0, "main", b"0")
+        >>> here = situation_of((0, b"0"), ("",), (Option("up"),), WorldMap(), ExperienceFold(), running, Ways())
+        >>> here.option("up").choice, here.option("down"), here.way("")
+        ('ask', None, None)
+    """
+    state, key = place
+    blocked = {option.key: why for option in options if (why := option.blocked) is not None}
+    circle = looping(running.trail, running.walked, key)
+    if circle is not None and not _by_chance(known, fold, running, key, circle):
+        blocked[circle] = "loop", "it was done three times over, and led nowhere"
+    shut = running.without
+    if not blocked and not shut:
+        return Situation(state, key, goals, options, known, fold, running, ways, blocked, [])
+    offered = {option.key for option in options}
+    without = [pair for (s, a), pair in shut.items() if s != key or (a in offered and a in blocked)]
+    for option in options:
+        barred = option.key in blocked and (key, option.key) not in shut
+        if barred and (running.map, key, option.key) not in fold.refused:
+            without.append((state, option.action))
+    return Situation(state, key, goals, options, known, fold, running, ways, blocked, without)
+
+
+def _by_chance(known: WorldMap, fold: ExperienceFold, running: Running, state: bytes, action: bytes) -> bool:
+    """Say whether an action leads here and there by chance, so that trying again may help."""
+    return known.stochastic and len(fold.runs.get((running.map, state, action), ())) > 1
+
+
+def conclude(here: Situation) -> Answer:
+    """Return why there is nothing to do: what is left is barred, or somebody has to be asked, or nothing is left.
+
+    Example:
+        >>> running = Running(0, "main", b"0")
+        >>> for option in (Option("up", gate=("reject", "closed")), Option("up", gate=("escalate", "ask Kim"))):
+        ...     here = situation_of((0, b"0"), ("",), (option,), WorldMap(), ExperienceFold(), running, Ways())
+        ...     conclude(here).rule, conclude(here).why
+        ('blocked', "'up': closed")
+        ('unsure', "'up': ask Kim")
+    """
+    running, fold = here.running, here.fold
+    barred = [
+        (*here.blocked[option.key], repr(option.action), option.gate)
+        for option in here.options
+        if option.key in here.blocked and (running.map, here.key, option.key) not in fold.refused
+    ]
+    words = "; ".join(f"{action}: {reason}" for _, reason, action, _ in barred)
+    if any(gate is not None and gate[0] == "terminate" for *_, gate in barred):
+        return Answer(None, "none", "terminated", None, words)
+    kinds = {kind for kind, *_ in barred} | {kind for kind, _ in running.shut.values()}
+    if not kinds:
+        why = "nothing is on offer" if not here.options else "all that can be reached was tried"
+        return Answer(None, "none", "nothing left", None, why)
+    if not words:
+        words = "; ".join(sorted({reason for _, reason in running.shut.values()}))
+    return Answer(None, "none", "unsure" if kinds & {"person", "loop"} else "blocked", None, words)

@@ -1,0 +1,204 @@
+"""The slow path: plan over what was learned, and where nothing is known, explore. The literature calls it System 2.
+
+`Search` is the one that comes with an agent. Any function of a snapshot can take its place: it is shown plain data and
+names an action; what it names is checked like everything else, and never replaced by a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import values
+from surefoot.agent.decision import Answer, Option
+from surefoot.agent.situation import Situation, conclude
+from surefoot.errors import BadArgument
+
+__all__ = ["Proposal", "Search", "judge", "snapshot"]
+
+_RARE = (1, 3, 7, 15, 31)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a slow path of your own may answer, where a bare action does not say enough.
+
+    Attributes:
+        action: one of the options; None to decline.
+        why: in words.
+        money: what the answer cost, a finite number >= 0.
+
+    Raises:
+        BadArgument: the money is out of its range.
+
+    Example:
+        >>> Proposal("north", "the garden is there", money=0.002).action
+        'north'
+    """
+
+    action: Any
+    why: str = ""
+    money: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        given = self.money
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < float("inf"):
+            raise BadArgument(f"money must be a finite number >= 0, got {given!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Plan over what was learned; explore where nothing is known.
+
+    In this order: a known way to where an open goal was reached, also over what the risk policy asks about; an option
+    that is expected to reach one; an option that reached one elsewhere; the nearest thing that nobody has checked; on a
+    map of chance the nearest thing that was taken rarely.
+
+    What was never taken counts as the best there is, so exploring ends with a goal reached or with nothing left.
+
+    Args:
+        layered: explore around the place where the episode began (or reached its last goal), what is nearest to that
+            first: then a goal that is reached is reached by a shortest way from there the next time. False: what is
+            nearest to the agent first, which walks less the first time and may leave a longer way.
+
+    Source: optimism in the face of uncertainty, R-max, Brafman and Tennenholtz 2002, with one try for what is certain
+        and more where chance was seen; ways of least expected cost, see `surefoot.knowledge.expected`.
+
+    Example:
+        >>> Search().layered
+        True
+    """
+
+    layered: bool = True
+
+    def find(self, here: Situation) -> Answer:
+        """Return what to do, or why there is nothing to do; pure."""
+        for goal in here.goals:
+            option = self._known(here, goal)
+            if option is not None:
+                return Answer(option.action, "slow", "way", goal)
+        for rule, wanted in (("advance", _advances), ("skill", Situation.skilled)):
+            for goal in here.goals:
+                for option in here.options:
+                    if option.key not in here.blocked and not here.tried(option) and wanted(here, option, goal):
+                        return Answer(option.action, "slow", rule, goal)
+        return self._explore(here)
+
+    def _known(self, here: Situation, goal: str) -> Option | None:
+        """Return the option that a known way to a goal begins with."""
+        action = here.way(goal)
+        return None if action is None else here.option(action)
+
+    def _explore(self, here: Situation) -> Answer:
+        """Return a step towards what is least known."""
+        start = values.decode_known(here.running.anchor) if self.layered else None
+        for most in (0, *_RARE) if here.known.stochastic else (0,):
+            action = here.known.explore_from(here.state, start, without=here.without, most=most)
+            if action is None:
+                continue
+            if here.option(action) is not None:
+                return Answer(action, "slow", "rare" if most else "unchecked")
+            untold = next((o for o in here.options if o.key not in here.blocked and not here.tried(o)), None)
+            if untold is not None:  # the map was not told of it
+                return Answer(untold.action, "slow", "unchecked")
+        return conclude(here)
+
+
+def _advances(here: Situation, option: Option, goal: str) -> bool:
+    """Say whether an option is expected to reach a goal by its predicted effects."""
+    return goal in option.advances
+
+
+def snapshot(here: Situation, *, last: int = 20) -> dict[str, Any]:
+    """Return a situation as plain data, for a slow path of your own.
+
+    Args:
+        here: the situation.
+        last: how many steps of this episode are shown, the newest.
+
+    Returns:
+        {"episode", "step", "map", "state", "goals", "reached", "options", "way", "trail"}. An option has its "action",
+        what is predicted ("verdict", "risk", "reason"), what the risk policy says ("choice"), whether it was tried here
+        ("tried"), where that led ("leads_to") and why it may not be taken ("blocked", null where it may). `way` is the
+        step that `Search` would take on a known way, null without one.
+
+    Example:
+        >>> from surefoot import WorldMap
+        >>> from surefoot.agent.experience import ExperienceFold, Running
+        >>> from surefoot.agent.situation import situation_of
+        >>> from surefoot.agent.ways import Ways
+        >>> running, option = Running(0, "main", b"0"), Option("up", gate=("reject", "closed"))
+        >>> here = situation_of((0, b"0"), ("",), (option,), WorldMap(), ExperienceFold(), running, Ways())
+        >>> snapshot(here)["options"][0]["blocked"]
+        'closed'
+    """
+    running = here.running
+    rows = []
+    for option in here.options:
+        claim = here.known.claim(here.state, option.action)
+        blocked = here.blocked.get(option.key)
+        rows.append(
+            {
+                "action": option.action,
+                "verdict": option.verdict,
+                "risk": option.risk,
+                "reason": option.reason,
+                "choice": option.choice,
+                "tried": here.tried(option),
+                "leads_to": None if claim is None else claim.to,
+                "blocked": None if blocked is None else blocked[1],
+            }
+        )
+    steps = [running.walked[number] for number in running.trail[-last:]]
+    ways = [action for goal in here.goals if (action := here.way(goal)) is not None]
+    return {
+        "episode": running.episode,
+        "step": running.steps,
+        "map": running.map,
+        "state": here.state,
+        "goals": list(here.goals),
+        "reached": list(running.reached),
+        "options": rows,
+        "way": ways[0] if ways else None,
+        "trail": [
+            {"state": values.decode(s), "action": values.decode(a), "to": values.decode(t) if t else None}
+            for s, a, t in steps
+        ],
+    }
+
+
+def judge(here: Situation, asked: Mapping[str, Any]) -> Answer:
+    """Return what becomes of the answer of a slow path that is not ours: taken as it is, or not at all.
+
+    Args:
+        here: the situation that it was asked about.
+        asked: its answer as it is recorded: {"action", "why", "error"}.
+
+    Example:
+        >>> from surefoot import WorldMap
+        >>> from surefoot.agent.experience import ExperienceFold, Running
+        >>> from surefoot.agent.situation import situation_of
+        >>> from surefoot.agent.ways import Ways
+        >>> running = Running(0, "main", b"0")
+        >>> here = situation_of((0, b"0"), ("",), (Option("up"),), WorldMap(), ExperienceFold(), running, Ways())
+        >>> judge(here, {"action": "up", "why": ""}).rule, judge(here, {"action": "fly", "why": ""}).why
+        ('asked', "the slow path named 'fly', which is not on offer")
+    """
+    if asked.get("error"):
+        return Answer(None, "none", "unsure", None, f"the slow path failed: {asked['error']}")
+    action, why = asked["action"], asked["why"]
+    if action is None:
+        return Answer(None, "none", "unsure", None, why or "the slow path declined")
+    key = values.encode_action(action)
+    option = next((option for option in here.options if option.key == key), None)
+    if option is None:
+        return Answer(None, "none", "unsure", None, f"the slow path named {action!r}, which is not on offer")
+    if key in here.blocked:
+        kind, reason = here.blocked[key]
+        if option.gate is not None and option.gate[0] == "terminate":
+            return Answer(None, "none", "terminated", None, reason)
+        rule = "unsure" if kind in ("person", "loop") else "blocked"
+        return Answer(None, "none", rule, None, f"the slow path named {action!r}: {reason}")
+    return Answer(option.action, "slow", "asked", here.goals[0] if here.goals else None, why)
