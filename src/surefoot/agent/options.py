@@ -14,9 +14,10 @@ from surefoot.agent.knowledge_base import Knowledge, Place
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.knowledge.risk import Protect
 from surefoot.knowledge.risk_choices import CHOICES, protective
+from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Call, Prediction, RiskPolicy
 
-__all__ = ["Gain", "Looker", "like"]
+__all__ = ["Gain", "Looker", "in_doubt", "like"]
 
 Gain = Callable[[Any, Any, Sequence[str]], float]
 """What there is to gain: (state, action, open goals) -> a finite number >= 0.
@@ -46,6 +47,32 @@ def like(action: Any, call: Call) -> Any:
         return call.name
     nested = isinstance(action, dict) and isinstance(action.get("args"), dict) and set(action) == {"name", "args"}
     return {"name": call.name, "args": args} if nested else {"name": call.name, **args}
+
+
+def in_doubt(known: WorldMap, state: Any, action: Any, prediction: Prediction) -> Prediction:
+    """Return what is predicted, or that it is unknown where the map doubts the very refusal that the prediction rests on.
+
+    A hard rule stands, whatever the map doubts.
+
+    Example:
+        >>> known, no = WorldMap().refuse("hall", "open"), Prediction("refuse", 0.7, 1)
+        >>> in_doubt(known, "hall", "open", no).verdict, known.drop("a new key"), in_doubt(known, "hall", "open", no).verdict
+        ('refuse', 0, 'unknown')
+    """
+    if prediction.verdict != "refuse" or prediction.hard:
+        return prediction
+    claim = known.claim(state, action)
+    if claim is None or not claim.doubtful:
+        return prediction
+    return Prediction(
+        "unknown",
+        prediction.risk,
+        prediction.support,
+        f"in doubt: {prediction.reason}",
+        action=prediction.action,
+        rate=prediction.rate,
+        evidence=prediction.evidence,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +175,7 @@ class Looker:
         call = knowledge.call(action, key)
         state = here.state if knowledge.exact else here.raw
         prediction = knowledge.actions.predict(state, call.name, call.args)
+        prediction = in_doubt(knowledge.map(running.map), here.state, action, prediction)
         advances: tuple[str, ...] = ()
         if prediction.next_state is not None and prediction.verdict != "refuse":
             if (running.map, here.key, key) not in fold.runs:

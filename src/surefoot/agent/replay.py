@@ -21,6 +21,7 @@ from surefoot.agent.episode_events import Began, Came, Decided, seal_of
 from surefoot.agent.experience import Experience
 from surefoot.agent.fast import fast
 from surefoot.agent.knowledge_base import Knowledge, stream_of
+from surefoot.agent.options import in_doubt
 from surefoot.agent.situation import situation_of
 from surefoot.agent.slow import Search, judge
 from surefoot.agent.ways import Ways
@@ -204,8 +205,8 @@ class _Copy:
         rules = self._rules[decision.episode]
         self._check_goals(decision)
         key = bytes(event.state)
-        self._check_options(decision, rules)
         known = self._map(running.map)
+        self._check_options(decision, rules, known)
         here = situation_of(
             (decision.state, key), decision.goals, decision.options, known, fold, running, self._ways
         )
@@ -246,7 +247,7 @@ class _Copy:
         if any(goal not in could for goal in decision.goals):
             raise _Differs("goals", decision.goals, could)
 
-    def _check_options(self, decision: Decision, rules: Mapping[str, Any]) -> None:
+    def _check_options(self, decision: Decision, rules: Mapping[str, Any], known: WorldMap) -> None:
         """Predict again, ask the failures again, and, where the policy is ours and has no memory, the policy."""
         offered = [option.action if option.instead_of is None else option.instead_of for option in decision.options]
         failing = bool(self._failures.blocked(decision.state))
@@ -263,6 +264,7 @@ class _Copy:
                 continue
             call = call_of(option.action)
             again = model.predict(self._raw(decision.state), call.name, call.args)
+            again = in_doubt(known, decision.state, option.action, again)
             for name in ("verdict", "support", "hard", "reason"):
                 _same(f"{place}.{name}", getattr(option, name), getattr(again, name))
             _same(f"{place}.risk", option.risk, float(again.risk))

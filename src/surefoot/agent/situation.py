@@ -60,7 +60,16 @@ class Situation:
             return None
         targets = [place for place in places if place != self.key]
         which = running.map, self.fold.version.get(running.map, 0)
-        return self.ways.next(self.known, which, self.state, targets, self.without)
+        action = self.ways.next(self.known, which, self.state, targets, self.without)
+        if action is None or not self.blocked or values.encode_action(action) not in self.blocked:
+            return action
+        return self.ways.next(self.known, which, self.state, targets, self.barred)
+
+    @property
+    def barred(self) -> list[tuple[Any, Any]]:
+        """Return `without`, and whatever is blocked here, even where the map holds it for refused."""
+        here = [(self.state, option.action) for option in self.options if option.key in self.blocked]
+        return [*self.without, *here]
 
     def tried(self, option: Option) -> bool:
         """Say whether the map knows what comes of an option here."""
