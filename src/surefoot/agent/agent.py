@@ -161,6 +161,7 @@ class Agent:
                 else:
                     yield from self._turn(playing)
         except BaseException as error:
+            self.knowledge.refresh()  # it may have come between recording something and taking it in
             playing.end(Stopped.INTERRUPTED, f"{type(error).__name__}: {error}")
             raise
         finally:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from surefoot import values
-from surefoot.agent.episode_events import NOTHING, Decided, seal_of
+from surefoot.agent.episode_events import NOTHING, Decided, sealed
 from surefoot.errors import BadArgument
 
 __all__ = ["DONE", "Answer", "Decision", "Option", "decision_of", "event_of"]
@@ -92,12 +92,12 @@ class Option:
             encode(self.advances) if self.advances else b"[]",
             self.choice.encode(),
             b"null" if self.failed is None else encode(self.failed),
-            encode(self.gain),
+            b"0.0" if not self.gain else float.__repr__(self.gain).encode(),
             b"null" if self.gate is None else encode(self.gate),
             _FLAGS[self.hard],
             b"null" if self.instead_of is None else values.encode_action(self.instead_of),
             encode(self.reason),
-            encode(self.risk),
+            float.__repr__(self.risk).encode(),
             b"null" if self.said is None else encode(self.said),
             self.support,
             self.verdict.encode(),
@@ -208,7 +208,7 @@ def event_of(
     """
     episode, step, head, state = place
     action = NOTHING if answer.action is None else msgspec.Raw(values.encode_action(answer.action))
-    event = Decided(
+    event = sealed(
         episode,
         step,
         head,
@@ -223,7 +223,7 @@ def event_of(
         NOTHING if asked is None else msgspec.Raw(values.encode(asked)),
         NOTHING if spent is None else msgspec.Raw(values.encode(spent)),
     )
-    return msgspec.structs.replace(event, seal=seal_of(event))
+    return event
 
 
 def decision_of(seq: int, event: Decided) -> Decision:

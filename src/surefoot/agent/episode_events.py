@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import msgspec
 
-from surefoot.knowledge._ledger import Record
+from surefoot.knowledge._ledger import Record, _encoded
 
-__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Over", "seal_of"]
+__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Learned", "Over", "seal_of", "sealed"]
 
 NOTHING = msgspec.Raw(b"null")
 """The encoding of None.
@@ -150,13 +150,66 @@ class Over(Record, frozen=True):
     why: str = ""
 
 
+class Learned(Record, frozen=True):
+    """What another agent had learned was taken over.
+
+    Attributes:
+        origin: the hash of the first entry of its journal; `length`: how many entries that had.
+        targets: {map: {goal: [states]}}, where it reached goals.
+        skills: [[goal, action, reached, taken], …].
+
+    Example:
+        >>> Learned("ab", 3, msgspec.Raw(b"{}"), msgspec.Raw(b"[]")).encode()
+        b'{"length":3,"origin":"ab","skills":[],"targets":{}}'
+    """
+
+    kind: ClassVar[str] = "learned"
+    origin: str
+    length: int
+    targets: msgspec.Raw
+    skills: msgspec.Raw
+
+
 def seal_of(decided: Decided) -> str:
     """Return the digest of a decision's other fields, 64 hexadecimal digits.
 
     Example:
         >>> raw = msgspec.Raw(b"0")
-        >>> one = Decided(0, 0, "0:0", raw, raw, raw, "fast", "way", raw, None, "")
-        >>> seal_of(one) == seal_of(msgspec.structs.replace(one, seal="x")), len(seal_of(one))
+        >>> one = sealed(0, 0, "0:0", raw, raw, raw, "fast", "way", raw, None, "")
+        >>> seal_of(one) == one.seal, len(one.seal)
         (True, 64)
     """
-    return hashlib.sha256((decided if not decided.seal else msgspec.structs.replace(decided, seal="")).encode()).hexdigest()
+    names = [name for name in decided.__struct_fields__ if name != "seal"]
+    return _digest([_encoded(getattr(decided, name)) for name in names])
+
+
+def sealed(
+    episode: int,
+    step: int,
+    head: str,
+    state: msgspec.Raw,
+    goals: msgspec.Raw,
+    options: msgspec.Raw,
+    path: str,
+    rule: str,
+    action: msgspec.Raw,
+    goal: str | None,
+    why: str,
+    answer: msgspec.Raw = NOTHING,
+    spent: msgspec.Raw = NOTHING,
+) -> Decided:
+    """Return a decision with its seal; the arguments are the fields of `Decided`.
+
+    Example:
+        >>> raw = msgspec.Raw(b"0")
+        >>> sealed(0, 0, "0:0", raw, raw, raw, "fast", "way", raw, None, "").path
+        'fast'
+    """
+    fields = (episode, step, head, state, goals, options, path, rule, action, goal, why, answer, spent)
+    return Decided(*fields, seal=_digest([_encoded(field) for field in fields]))
+
+
+def _digest(parts: list[bytes]) -> str:
+    """Return a digest of encoded fields; the lengths keep their borders."""
+    sizes = b",".join([b"%d" % len(part) for part in parts])
+    return hashlib.sha256(b"\n".join([sizes, *parts])).hexdigest()

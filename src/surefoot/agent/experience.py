@@ -14,10 +14,10 @@ import msgspec
 from surefoot import values
 from surefoot.agent.budget import Spent
 from surefoot.agent.decision import DONE
-from surefoot.agent.episode_events import Began, Came, Configured, Decided, Over
+from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
-from surefoot.knowledge._ledger import EventFold, Ledger, Record
+from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
 
 __all__ = ["RENEWS", "Experience", "ExperienceFold", "Running"]
 
@@ -164,6 +164,8 @@ class ExperienceFold(EventFold):
         skills: {(goal, encoded action): Skill}.
         runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
         refused: {(map, state, action)} of what was refused when it was last taken.
+        merged: {the first hash of another agent's journal: up to where it was taken over}.
+        stuck: {map: how many episodes in a row ended there with nothing left}.
         version: {map: number}, which grows whenever a plan for that map may no longer be the best.
 
     Example:
@@ -173,7 +175,7 @@ class ExperienceFold(EventFold):
         (1, 'main')
     """
 
-    kinds = (Configured, Began, Decided, Came, Over)
+    kinds = (Configured, Began, Decided, Came, Over, Learned)
     settings: Configured
 
     def __init__(self, settings: Configured | None = None) -> None:
@@ -185,6 +187,8 @@ class ExperienceFold(EventFold):
         self.skills: dict[tuple[str, bytes], Skill] = {}
         self.runs: dict[tuple[str, bytes, bytes], list[list[Any]]] = {}
         self.refused: set[tuple[str, bytes, bytes]] = set()
+        self.merged: dict[str, int] = {}
+        self.stuck: dict[str, int] = {}
         self.version: dict[str, int] = {}
 
     def take(self, event: Record) -> None:
@@ -206,9 +210,26 @@ class ExperienceFold(EventFold):
                 running.reached.extend(event.goals)
                 for goal in event.goals:
                     self._reach(event.map, goal, bytes(event.state))
+            case Learned():
+                self._learned(event)
             case _:
                 assert isinstance(event, Over)  # there are no other kinds
-                del self.running[event.episode]
+                map_ = self.running.pop(event.episode).map
+                self.stuck[map_] = self.stuck.get(map_, 0) + 1 if event.stopped in RENEWS else 0
+
+    def _learned(self, event: Learned) -> None:
+        """Take over what another agent had learned; what it had told before counts once."""
+        for map_, goals in plain(event.targets).items():
+            for goal, places in goals.items():
+                for place in places:
+                    self._reach(map_, goal, values.encode_state(place))
+            self._change(map_)
+        if event.origin not in self.merged:
+            for goal, action, reached, taken in plain(event.skills):
+                key = goal, values.encode_action(action)
+                known = self.skills.get(key, Skill(0, 0))
+                self.skills[key] = Skill(known.reached + reached, known.taken + taken)
+        self.merged[event.origin] = event.length
 
     def _decided(self, event: Decided) -> None:
         running = self.running[event.episode]
@@ -304,6 +325,15 @@ class ExperienceFold(EventFold):
     def _change(self, map_: str) -> None:
         self.version[map_] = self.version.get(map_, 0) + 1
 
+    def may_doubt(self, running: Running) -> bool:
+        """Say whether, with nothing left to do, everything is to be put in doubt and looked at again.
+
+        Once an episode: when something contradicted what was known, or when the last 1, 2, 4, 8, … episodes ended like
+        this, so that what was refused by chance is not lost, and a world without a way is not searched every time.
+        """
+        stuck = self.stuck.get(running.map, 0)
+        return not running.renewed and (running.drift or bool(stuck and not stuck & (stuck - 1)))
+
     def surprise(self, map_: str, state: bytes, action: bytes, to: bytes | None) -> str:
         """Say what it means that an action led to `to` (None: was refused): "" (nothing), "drift" or "chance".
 
@@ -330,6 +360,8 @@ class ExperienceFold(EventFold):
             "skills": sorted([goal, action.decode(), *skill] for (goal, action), skill in self.skills.items()),
             "runs": [[m, s.decode(), a.decode(), [[t.decode(), n] for t, n in r]] for (m, s, a), r in self.runs.items()],
             "refused": sorted([m, s.decode(), a.decode()] for m, s, a in self.refused),
+            "merged": dict(self.merged),
+            "stuck": dict(self.stuck),
             "version": dict(self.version),
         }
 

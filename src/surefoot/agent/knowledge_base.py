@@ -283,6 +283,21 @@ class Knowledge:
             checked = part.verify(head=head, key=key)
         return checked
 
+    def refresh(self) -> None:
+        """Fold the journal again, for when an exception from outside came in between; changes nothing else.
+
+        Example:
+            >>> knowledge = Knowledge().goal("one", done=lambda s: s == 1)
+            >>> knowledge.refresh(), knowledge.agenda.open(0)
+            (None, ('one',))
+        """
+        for part in (self.experience, self.agenda, self.failures, *self._maps.values()):
+            part.refresh()
+        if self._store is not None:
+            self._store.refresh()
+        if self._given is None:
+            self.actions = self.model(self.journal)
+
     def close(self) -> None:
         """Flush and close the journal; twice is harmless.
 

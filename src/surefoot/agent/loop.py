@@ -40,6 +40,7 @@ __all__ = [
     "Episode",
     "Look",
     "Noticed",
+    "append",
     "arrive_at",
     "begin",
     "drive",
@@ -418,6 +419,18 @@ def note(experience: Experience, event: Record) -> None:
         (None, None)
     """
     experience.note(event)
+
+
+def append(knowledge: Knowledge, records: Sequence[tuple[str, Any]]) -> None:
+    """Record observations of actions that were made elsewhere, all or none.
+
+    Example:
+        >>> knowledge = Knowledge()
+        >>> append(knowledge, [])
+        >>> len(knowledge.journal)
+        0
+    """
+    knowledge.journal.append_many(records, stream="actions")
 
 
 def arrive_at(

@@ -13,11 +13,11 @@ from surefoot.agent.experience import ExperienceFold, Running
 from surefoot.agent.knowledge_base import Knowledge, Place
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.knowledge.risk import Protect
-from surefoot.knowledge.risk_choices import CHOICES, protective
+from surefoot.knowledge.risk_choices import CHOICES
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Call, Prediction, RiskPolicy
 
-__all__ = ["Gain", "Looker", "in_doubt", "like"]
+__all__ = ["PROTECTS", "Gain", "Looker", "in_doubt", "like"]
 
 Gain = Callable[[Any, Any, Sequence[str]], float]
 """What there is to gain: (state, action, open goals) -> a finite number >= 0.
@@ -26,6 +26,15 @@ Example:
     >>> gain: Gain = lambda state, action, goals: 2.0 if action == "dig" else 0.0
     >>> gain("hall", "dig", ["gold"])
     2.0
+"""
+
+
+PROTECTS = {"accept": "take", "refuse": "avoid", "unknown": "ask"}
+"""What `Protect` says, by verdict.
+
+Example:
+    >>> PROTECTS[Prediction("unknown").verdict] == Protect().decide(Prediction("unknown")).word
+    True
 """
 
 
@@ -181,11 +190,14 @@ class Looker:
             if (running.map, here.key, key) not in fold.runs:
                 advances = self._foreseen(prediction, goals, fold, running)
         gain = self._gain_of(here, action, goals, bool(advances) or key in begins)
-        choice = protective(prediction) if type(self.risk) is Protect else self.risk.decide(prediction, gain=gain)
-        if choice.word not in CHOICES:
-            raise BadArgument(f"{self.risk!r} said {choice.word!r}: a risk policy says one of {', '.join(CHOICES)}")
+        choice, word, said = None, PROTECTS[prediction.verdict], None
+        if type(self.risk) is not Protect:
+            choice = self.risk.decide(prediction, gain=gain)
+            word = choice.word
+            if word not in CHOICES:
+                raise BadArgument(f"{self.risk!r} said {word!r}: a risk policy says one of {', '.join(CHOICES)}")
+            said = None if choice.reason == prediction.reason else str(choice.reason)
         gate, failed, instead = checked
-        said = None if choice.reason == prediction.reason else choice.reason
         option = Option(
             action,
             prediction.verdict,
@@ -193,7 +205,7 @@ class Looker:
             prediction.support,
             prediction.hard,
             prediction.reason,
-            choice.word,
+            word,
             said,
             gate,
             failed,

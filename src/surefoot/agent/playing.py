@@ -153,10 +153,13 @@ class Playing:
         self._noticed = mind.noticed.setdefault(map_, loop.Noticed())
         self._looker = Looker(knowledge, mind.risk, mind.gain)
         self._charged: Any = None
+        self._declared = bool(knowledge.agenda.goals())
         self._check_goals()
 
     def _check_goals(self) -> None:
         """End the episode when every declared goal is reached."""
+        if not self._declared:
+            return
         goals = self._knowledge.agenda.goals()
         if goals and all(goal.done for goal in goals):
             self.end(Stopped.GOALS)
@@ -177,18 +180,18 @@ class Playing:
         """Decide once; None when it ended, or when everything was put in doubt and has to be decided again."""
         knowledge, running, here = self._knowledge, self.running, self.here
         loop.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
-        goals = open_goals(knowledge, here.raw)
+        goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
         options, choices = self._looker.look(here, shown.offered, goals, running)
         head = str(knowledge.head)
         situation = situation_of(
             (here.state, here.key), goals, options, self.known, knowledge.experience.fold, running, self._mind.ways
         )
-        renewed = running.renewed
+        may_doubt = knowledge.experience.fold.may_doubt(running)
         answer, asked, spent = self._answer(situation)
         place = running.episode, running.steps, head, here.key
         loop.note(knowledge.experience, event_of(place, goals, options, answer, asked, spent))
         if answer.action is None:
-            if answer.rule in RENEWS and running.drift and not renewed:
+            if answer.rule in RENEWS and may_doubt:
                 self.known.drop("what was known leads nowhere")
                 return None
             self.end(_ENDS[answer.rule], answer.why)
@@ -244,8 +247,7 @@ class Playing:
         loop.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
         self._check_goals()
         if self.stopped is None:
-            declared = bool(knowledge.agenda.goals())
-            self.end(Stopped.LOST if declared else Stopped.DONE)
+            self.end(Stopped.LOST if self._declared else Stopped.DONE)
 
     def _settle(self, option: Option, outcome: Outcome[Any]) -> None:
         """Tell the budget what a taken risk really cost."""
@@ -258,7 +260,8 @@ class Playing:
     def end(self, stopped: Stopped, why: str = "") -> None:
         """Record that the episode ended; a second time changes nothing."""
         if self.stopped is None:
-            loop.note(self._knowledge.experience, Over(self.running.episode, stopped.value, why))
+            if self.running.episode in self._knowledge.experience.fold.running:
+                loop.note(self._knowledge.experience, Over(self.running.episode, stopped.value, why))
             self.stopped, self._why = stopped, why
 
     def episode(self) -> Episode:

@@ -21,7 +21,7 @@ from surefoot.agent.episode_events import Began, Came, Decided, seal_of
 from surefoot.agent.experience import Experience
 from surefoot.agent.fast import fast
 from surefoot.agent.knowledge_base import Knowledge, stream_of
-from surefoot.agent.options import in_doubt
+from surefoot.agent.options import PROTECTS, in_doubt
 from surefoot.agent.situation import situation_of
 from surefoot.agent.slow import Search, judge
 from surefoot.agent.ways import Ways
@@ -31,7 +31,6 @@ from surefoot.journal.backends.memory import MemoryBackend
 from surefoot.journal.chain import parse
 from surefoot.knowledge.agenda import Agenda
 from surefoot.knowledge.failures import FailureMemory
-from surefoot.knowledge.risk_choices import protective
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.protocols import call_of
@@ -269,8 +268,7 @@ class _Copy:
                 _same(f"{place}.{name}", getattr(option, name), getattr(again, name))
             _same(f"{place}.risk", option.risk, float(again.risk))
             if rules["risk"] == "Protect":
-                choice = protective(again)
-                _same(f"{place}.choice", option.choice, choice.word)
+                _same(f"{place}.choice", option.choice, PROTECTS[again.verdict])
         self.predicted += model is not None
 
     def _raw(self, state: Any) -> Any:

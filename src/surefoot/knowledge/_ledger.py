@@ -38,8 +38,16 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return data
 
 
+_WORDS = {True: b"true", False: b"false", None: b"null", (): b"[]"}
+
+
 def _encoded(value: Any) -> bytes:
-    return bytes(value) if isinstance(value, msgspec.Raw) else values.encode(value)
+    kind = type(value)
+    if kind is msgspec.Raw:
+        return bytes(value)
+    if value is None or kind is bool or value == ():
+        return _WORDS[value]
+    return values.encode(value)
 
 
 def plain(raw: msgspec.Raw) -> Any:

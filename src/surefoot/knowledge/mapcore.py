@@ -108,6 +108,13 @@ class MapCore(Projection[Fold]):
             self._forget_routes()
         return made, last
 
+    def refresh(self) -> None:
+        """Fold the journal again from its start; see `Projection.refresh`."""
+        with self._lock:
+            self._forget_routes()
+            self._fold, self._begun, self._read, self._hash = Fold(self._fold.settings), False, 0, None
+            self._catch_up()
+
     def _forget_routes(self) -> None:
         for router in self._routers.values():
             router.close()

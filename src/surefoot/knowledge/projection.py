@@ -301,6 +301,16 @@ class Projection(ABC, Generic[F]):
             raise
         self._read, self._hash = count, last
 
+    def refresh(self) -> None:
+        """Fold the journal again from its start.
+
+        For whoever goes on after an exception from outside (Ctrl-C), which may have come between recording something
+        and taking it in.
+        """
+        with self._lock:
+            self._fold, self._read, self._hash = self._blank(), 0, None
+            self._catch_up()
+
     def _fold_into(
         self, fold: F, start: int, stop: int, last: str | None, *, checked: bool = False
     ) -> tuple[F, str | None]:
