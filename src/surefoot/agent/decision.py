@@ -127,7 +127,8 @@ class Answer(NamedTuple):
     Attributes:
         action: what to take; None for nothing.
         path: "fast", "slow" or "none".
-        rule: by which rule: "way", "advance", "skill", "unchecked", "rare", "asked"; or "nothing left", "blocked",
+        rule: by which rule: "way", "advance", "skill", "unchecked", "rare", "wait",
+            "asked"; or "nothing left", "blocked",
             "unsure", "out of budget", "terminated".
         goal: what for.
         why: in words.

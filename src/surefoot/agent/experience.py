@@ -95,8 +95,7 @@ class Running:
         reached: the goals that were reached, in order.
         pending: the newest decision, until something came of it.
         trail: numbers of the steps since the last progress, see `guards`; `walked` says what they stand for.
-        shut: {(state, action): (kind, reason)} of what did not pass a hard check when it was last looked at, all
-            encoded; `without`: the same pairs, decoded.
+        shut: {(state, action): (kind, reason, step)} of what did not pass a hard check when it was last looked at; `without`: the same pairs, decoded.
         spent: what the slow path has cost.
         drift: something contradicted what was known; `renewed`: everything was put in doubt because of it.
 
@@ -115,7 +114,7 @@ class Running:
         self.pending: Decided | None = None
         self.trail: list[int] = []
         self.walked: list[tuple[bytes, bytes, bytes]] = []
-        self.shut: dict[Pair, tuple[str, str]] = {}
+        self.shut: dict[Pair, tuple[str, str, int]] = {}
         self.without: dict[Pair, tuple[Any, Any]] = {}
         self.spent = Spent()
         self.drift = self.renewed = False
@@ -137,7 +136,7 @@ class Running:
             self.shut.pop(pair, None)
             self.without.pop(pair, None)
         else:
-            self.shut[pair] = blocked
+            self.shut[pair] = *blocked, self.steps
             self.without[pair] = values.decode_known(pair[0]), values.decode_known(pair[1])
 
     def as_data(self) -> Any:
@@ -252,8 +251,9 @@ class ExperienceFold(EventFold):
                 return
         for row in _rows(raw):
             pair = state, bytes(row.action)
-            if (running.map, *pair) not in self.refused:
-                running.bar(pair, row.blocked)
+            blocked = row.blocked
+            if blocked is None or blocked[0] == "failed" or (running.map, *pair) not in self.refused:
+                running.bar(pair, blocked)
 
     def _came(self, event: Came) -> None:
         running = self.running[event.episode]

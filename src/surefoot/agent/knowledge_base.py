@@ -22,6 +22,7 @@ from surefoot.protocols import ActionModel, Call, call_of
 __all__ = ["Knowledge", "Place", "exact_vocabulary", "stream_of"]
 
 _CALLS = 4_096
+_WINDOW = 3
 _RESERVED = frozenset({"actions", "agenda", "agent", "facts", "failures", "journal"})
 
 
@@ -99,7 +100,8 @@ class Knowledge:
         journal: use this journal instead of opening one.
         model: an action model of your own, instead of one over a vocabulary. It keeps its own records.
         caution, severity: for the action model, see `ConservativeActionModel`.
-        failures: for how many steps an action that was refused is not tried again where it was, an int >= 1.
+        failures: for how many steps an action that was refused is not tried again where it was, an int >= 1; 3 in a
+            new journal.
         durability, clock, repair: see `open_journal`.
 
     Attributes:
@@ -145,6 +147,8 @@ class Knowledge:
         if journal is None:
             journal = open_journal(path, durability=durability, clock=clock, repair=repair)
         self.journal = journal
+        if failures is None and not len(journal):
+            failures = _WINDOW
         self.agenda = Agenda(journal=journal)
         self.failures = FailureMemory(failures, journal=journal)
         self.experience = Experience(journal)

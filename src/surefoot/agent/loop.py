@@ -561,18 +561,18 @@ def _tell_the_map(
     """Record where an action led, or that it was refused; return whether that contradicts what was known."""
     fold = knowledge.experience.fold
     to = there.key if outcome.accepted else None
-    surprise = fold.surprise(running.map, here.key, option.key, to)
-    drift = False
-    if surprise and not known.stochastic:
-        if surprise == "chance":
-            known.stochastic = True
-        else:
-            drift = True
-            known.drop("contradicted", states=[here.state])
+    surprise = "" if known.stochastic else fold.surprise(running.map, here.key, option.key, to)
+    drift = surprise == "drift"
+    if surprise == "chance":
+        known.stochastic = True
     if outcome.accepted:
+        if drift:
+            known.drop("contradicted", states=[here.state])
         known.arrive(here.state, option.action, there.state)
         return drift
     known.refuse(here.state, option.action, why=outcome.reason)
+    if drift:  # after the refusal, so that it is in doubt too: what was accepted is refused twice before it is believed
+        known.drop("contradicted", states=[here.state])
     runs = fold.runs.get((running.map, here.key, option.key))
     if runs:
         call = knowledge.call(option.action, option.key)

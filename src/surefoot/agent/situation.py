@@ -14,6 +14,9 @@ from surefoot.knowledge.worldmap import WorldMap
 
 __all__ = ["Situation", "conclude", "situation_of"]
 
+_AGAIN = 3
+"""After how many steps a place where something failed is worth a visit again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -71,6 +74,14 @@ class Situation:
         here = [(self.state, option.action) for option in self.options if option.key in self.blocked]
         return [*self.without, *here]
 
+    @property
+    def kinds(self) -> set[str]:
+        """Return of what kinds the checks are that bar what is left, here or where this episode has been."""
+        fold, map_ = self.fold, self.running.map
+        here = {kind for key, (kind, _) in self.blocked.items() if (map_, self.key, key) not in fold.refused}
+        failed = {kind for kind, _ in self.blocked.values() if kind == "failed"}
+        return here | failed | {kind for kind, _, _ in self.running.shut.values()}
+
     def tried(self, option: Option) -> bool:
         """Say whether the map knows what comes of an option here."""
         triple = self.running.map, self.key, option.key
@@ -117,12 +128,22 @@ def situation_of(
     if not blocked and not shut:
         return Situation(state, key, goals, options, known, fold, running, ways, blocked, [])
     offered = {option.key for option in options}
-    without = [pair for (s, a), pair in shut.items() if s != key or (a in offered and a in blocked)]
+    lately = running.steps - _AGAIN
+    without = [
+        pair
+        for (s, a), pair in shut.items()
+        if (a in blocked and a in offered if s == key else _holds(running.shut[s, a], lately))
+    ]
     for option in options:
         barred = option.key in blocked and (key, option.key) not in shut
         if barred and (running.map, key, option.key) not in fold.refused:
             without.append((state, option.action))
     return Situation(state, key, goals, options, known, fold, running, ways, blocked, without)
+
+
+def _holds(barred: tuple[str, str, int], lately: int) -> bool:
+    """Say whether what was barred elsewhere still is: a failure is looked at again after a while."""
+    return barred[0] != "failed" or barred[2] > lately
 
 
 def _by_chance(known: WorldMap, fold: ExperienceFold, running: Running, state: bytes, action: bytes) -> bool:
@@ -145,15 +166,16 @@ def conclude(here: Situation) -> Answer:
     barred = [
         (*here.blocked[option.key], repr(option.action), option.gate)
         for option in here.options
-        if option.key in here.blocked and (running.map, here.key, option.key) not in fold.refused
+        if option.key in here.blocked
+        and (here.blocked[option.key][0] == "failed" or (running.map, here.key, option.key) not in fold.refused)
     ]
     words = "; ".join(f"{action}: {reason}" for _, reason, action, _ in barred)
     if any(gate is not None and gate[0] == "terminate" for *_, gate in barred):
         return Answer(None, "none", "terminated", None, words)
-    kinds = {kind for kind, *_ in barred} | {kind for kind, _ in running.shut.values()}
+    kinds = here.kinds
     if not kinds:
         why = "nothing is on offer" if not here.options else "all that can be reached was tried"
         return Answer(None, "none", "nothing left", None, why)
     if not words:
-        words = "; ".join(sorted({reason for _, reason in running.shut.values()}))
+        words = "; ".join(sorted({reason for _, reason, _ in running.shut.values()}))
     return Answer(None, "none", "unsure" if kinds & {"person", "loop"} else "blocked", None, words)

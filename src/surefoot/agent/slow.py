@@ -54,7 +54,8 @@ class Search:
 
     In this order: a known way to where an open goal was reached, also over what the risk policy asks about; an option
     that is expected to reach one; an option that reached one elsewhere; the nearest thing that nobody has checked; on a
-    map of chance the nearest thing that was taken rarely.
+    map of chance the nearest thing that was taken rarely. Where only recent failures stand in the way, a step that is
+    known to be harmless, until they may be tried again.
 
     What was never taken counts as the best there is, so exploring ends with a goal reached or with nothing left.
 
@@ -103,6 +104,10 @@ class Search:
             untold = next((o for o in here.options if o.key not in here.blocked and not here.tried(o)), None)
             if untold is not None:  # the map was not told of it
                 return Answer(untold.action, "slow", "unchecked")
+        if here.kinds == {"failed"}:
+            passing = next((o for o in here.options if o.choice == "take" and o.key not in here.blocked), None)
+            if passing is not None:
+                return Answer(passing.action, "slow", "wait", None, "until what failed may be tried again")
         return conclude(here)
 
 
