@@ -28,9 +28,7 @@ class Grid:
         swap_after: after so many episodes left and right change places; None: never.
     """
 
-    def __init__(
-        self, side: int = 8, *, slip: float = 0.0, press: bool = False, swap_after: int | None = None
-    ) -> None:
+    def __init__(self, side: int = 8, *, slip: float = 0.0, press: bool = False, swap_after: int | None = None) -> None:
         self.side, self.slip, self.press, self.swap_after = side, slip, press, swap_after
         self.episodes = 0
         self._random = random.Random(0)

@@ -382,10 +382,10 @@ class RiskPolicy(Protocol):
 class SlowPath(Protocol):
     """Where an agent turns when it does not know what to do: a planner, a person, a language model.
 
-    You implement the call. It gets a snapshot, plain data that is described at `surefoot.agent.slow.snapshot`, and returns
-    one of the snapshot's actions; None to decline; or a `surefoot.agent.slow.Proposal`, which says why and what it cost.
-    What it returns is checked like any other action; one that it may not take, or an exception, ends the episode as
-    unsure: nothing is taken in its place.
+    You implement the call. It gets a snapshot, plain data that is described at `surefoot.agent.slow.snapshot`, and
+    returns one of the snapshot's actions; None to decline; or a `surefoot.agent.slow.Proposal`, which says why and what
+    it cost. What it returns is checked like any other action; one that it may not take, or an exception, ends the
+    episode as unsure: nothing is taken in its place.
 
     Example:
         >>> def first_untried(snapshot):

@@ -227,7 +227,11 @@ def test_a_closed_corridor_leaves_nothing() -> None:
 
 def test_a_gate_blocks_and_an_escalation_asks() -> None:
     for answer, stopped in (("closed today", Stopped.BLOCKED), (("escalate", "ask Kim"), Stopped.UNSURE)):
-        knowledge = Knowledge().gate("way out", lambda s, call, a=answer: a, blocks="right")
+
+        def check(state: Any, call: Any, answer: Any = answer) -> Any:
+            return answer
+
+        knowledge = Knowledge().gate("way out", check, blocks="right")
         episode = Agent(Corridor(), knowledge=knowledge).run()
         assert episode.stopped is stopped
         assert str(answer[1] if isinstance(answer, tuple) else answer) in episode.why
@@ -330,7 +334,8 @@ def test_no_path_ever_crosses_a_gate_or_a_hard_rule(
             return super().step(action)
 
     vocabulary = Vocabulary(
-        {"at": lambda s, a: f"{s}", "allowed": lambda s, a: s != (taboo, taboo)}, hard={"allowed": True},
+        {"at": lambda s, a: f"{s}", "allowed": lambda s, a: s != (taboo, taboo)},
+        hard={"allowed": True},
         only={name: ["at"] for name in ("down", "left", "right")},
     )
     knowledge = Knowledge(vocabulary=vocabulary)
@@ -506,7 +511,7 @@ def test_it_goes_on_in_another_process_where_it_was(tmp_path: Path) -> None:
 def test_states_may_be_mappings_and_an_environment_may_reuse_them() -> None:
     class Reusing:
         def __init__(self) -> None:
-            self.state = {"pos": 0, "seen": [0]}
+            self.state: dict[str, Any] = {"pos": 0, "seen": [0]}
 
         def reset(self, seed: int | None = None) -> dict[str, Any]:
             self.state["pos"], self.state["seen"] = 0, [0]
@@ -631,7 +636,8 @@ def test_act_and_observe() -> None:
             action = agent.act()
         assert episode is not None
         assert agent.episode is not None
-    assert agent.episode.steps == 3
+    assert episode is not None
+    assert episode.steps == 3
     assert agent.replay().ok
 
 

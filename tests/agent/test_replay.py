@@ -221,7 +221,11 @@ def test_a_world_of_chance_and_one_that_changes_replay() -> None:
 def test_a_crafting_world_with_goals_replays() -> None:
     knowledge = Knowledge()
     for thing in ("branch", "stone"):
-        knowledge.goal(thing, lambda s, t=thing: t in dict(s[1]))
+
+        def has(state: Any, thing: str = thing) -> bool:
+            return thing in dict(state[1])
+
+        knowledge.goal(thing, has)
     agent = Agent(Crafting(), knowledge=knowledge)
     agent.run(steps=60)
     agent.run(steps=60)

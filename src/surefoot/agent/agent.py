@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from surefoot.agent import loop, replay, report
+from surefoot.agent import loop, report
 from surefoot.agent.budget import Budget
 from surefoot.agent.decision import Decision, Option, decision_of
 from surefoot.agent.episode import Episode, Stopped
@@ -15,6 +15,7 @@ from surefoot.agent.episode_events import Decided
 from surefoot.agent.knowledge_base import Knowledge
 from surefoot.agent.options import Gain
 from surefoot.agent.playing import Mind, Playing
+from surefoot.agent.replay import Divergence, Replayed, diff, replay
 from surefoot.agent.slow import Search
 from surefoot.agent.walks import episode_seed
 from surefoot.errors import BadArgument, NotStarted, ValueRejected
@@ -295,7 +296,7 @@ class Agent:
             if isinstance(event, Decided) and episode in (None, event.episode):
                 yield decision_of(seq, event)
 
-    def replay(self) -> replay.Replayed:
+    def replay(self) -> Replayed:
         """Make every recorded decision again from the journal alone, and compare; see `surefoot.agent.replay`.
 
         Example:
@@ -305,9 +306,9 @@ class Agent:
             >>> print(agent.replay())
             7 decisions made again from the journal: all the same
         """
-        return replay.replay(self.knowledge)
+        return replay(self.knowledge)
 
-    def diff(self, run_a: int | Episode, run_b: int | Episode) -> replay.Divergence | None:
+    def diff(self, run_a: int | Episode, run_b: int | Episode) -> Divergence | None:
         """Return where two episodes first went apart, None when they did not; see `surefoot.agent.replay.diff`.
 
         Example:
@@ -318,7 +319,7 @@ class Agent:
             step 0: 'left' in 0 (slow, unchecked) against 'right' in 0 (fast, way)
             (None, None)
         """
-        return replay.diff(self.knowledge, _number(run_a), _number(run_b))
+        return diff(self.knowledge, _number(run_a), _number(run_b))
 
     def report(self, html: str | os.PathLike[str] | None = None) -> str:
         """Return what happened so far, in words; with `html` also write it as one readable page.

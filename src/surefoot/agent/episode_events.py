@@ -45,8 +45,8 @@ class Began(Record, frozen=True):
         map: the map that it is walked on.
         seed: what the world was reset with, null for none.
         state: where it started.
-        rules: what else decides: {"budget", "plain", "risk", "slow"}: the budget, whether the world's states are the map's,
-            the name of the risk policy, the slow path.
+        rules: what else decides, {"budget", "plain", "risk", "slow"}: the budget, whether the world's states are the
+            map's, the name of the risk policy, the slow path.
         goals: the goals that were reached there already.
 
     Example:
@@ -154,9 +154,9 @@ class Learned(Record, frozen=True):
     """What another agent had learned was taken over.
 
     Attributes:
-        origin: the hash of the first entry of its journal; `length`: how many entries that had.
+        origin: the hash of its journal's head; `length`: how many entries that had.
         targets: {map: {goal: [states]}}, where it reached goals.
-        skills: [[goal, action, reached, taken], …].
+        skills: [[goal, action, reached, taken], …]; empty where an earlier part of the journal was taken over before.
 
     Example:
         >>> Learned("ab", 3, msgspec.Raw(b"{}"), msgspec.Raw(b"[]")).encode()

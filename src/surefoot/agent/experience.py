@@ -95,7 +95,8 @@ class Running:
         reached: the goals that were reached, in order.
         pending: the newest decision, until something came of it.
         trail: numbers of the steps since the last progress, see `guards`; `walked` says what they stand for.
-        shut: {(state, action): (kind, reason, step)} of what did not pass a hard check when it was last looked at; `without`: the same pairs, decoded.
+        shut: {(state, action): (kind, reason, step)} of what did not pass a hard check when it was last looked at;
+            `without`: the same pairs, decoded.
         spent: what the slow path has cost.
         drift: something contradicted what was known; `renewed`: everything was put in doubt because of it.
 
@@ -145,7 +146,11 @@ class Running:
         return {
             "episode": [self.episode, self.map, self.steps, self.drift, self.renewed],
             "places": [values.decode(self.start), values.decode(self.anchor)],
-            "counts": [dict(self.verdicts), dict(self.paths), [self.spent.decisions, self.spent.seconds, self.spent.money]],
+            "counts": [
+                dict(self.verdicts),
+                dict(self.paths),
+                [self.spent.decisions, self.spent.seconds, self.spent.money],
+            ],
             "reached": list(self.reached),
             "pending": pending,
             "trail": [[part.decode() for part in self.walked[number]] for number in self.trail],
@@ -163,7 +168,7 @@ class ExperienceFold(EventFold):
         skills: {(goal, encoded action): Skill}.
         runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
         refused: {(map, state, action)} of what was refused when it was last taken.
-        merged: {the first hash of another agent's journal: up to where it was taken over}.
+        merged: {the hash of another agent's journal's head: its length}, up to where it was taken over.
         stuck: {map: how many episodes in a row ended there with nothing left}.
         version: {map: number}, which grows whenever a plan for that map may no longer be the best.
 
@@ -217,17 +222,16 @@ class ExperienceFold(EventFold):
                 self.stuck[map_] = self.stuck.get(map_, 0) + 1 if event.stopped in RENEWS else 0
 
     def _learned(self, event: Learned) -> None:
-        """Take over what another agent had learned; what it had told before counts once."""
+        """Take over what another agent had learned."""
         for map_, goals in plain(event.targets).items():
             for goal, places in goals.items():
                 for place in places:
                     self._reach(map_, goal, values.encode_state(place))
             self._change(map_)
-        if event.origin not in self.merged:
-            for goal, action, reached, taken in plain(event.skills):
-                key = goal, values.encode_action(action)
-                known = self.skills.get(key, Skill(0, 0))
-                self.skills[key] = Skill(known.reached + reached, known.taken + taken)
+        for goal, action, reached, taken in plain(event.skills):
+            key = goal, values.encode_action(action)
+            known = self.skills.get(key, Skill(0, 0))
+            self.skills[key] = Skill(known.reached + reached, known.taken + taken)
         self.merged[event.origin] = event.length
 
     def _decided(self, event: Decided) -> None:
@@ -358,7 +362,9 @@ class ExperienceFold(EventFold):
             "running": [running.as_data() for running in self.running.values()],
             "targets": {m: {g: [s.decode() for s in p] for g, p in t.items()} for m, t in self.targets.items()},
             "skills": sorted([goal, action.decode(), *skill] for (goal, action), skill in self.skills.items()),
-            "runs": [[m, s.decode(), a.decode(), [[t.decode(), n] for t, n in r]] for (m, s, a), r in self.runs.items()],
+            "runs": [
+                [m, s.decode(), a.decode(), [[t.decode(), n] for t, n in r]] for (m, s, a), r in self.runs.items()
+            ],
             "refused": sorted([m, s.decode(), a.decode()] for m, s, a in self.refused),
             "merged": dict(self.merged),
             "stuck": dict(self.stuck),

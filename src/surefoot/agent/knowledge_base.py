@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from surefoot import values
 from surefoot.agent.experience import Experience
@@ -75,6 +75,14 @@ def stream_of(name: str) -> str:
     return name if name == "main" else f"map {name}"
 
 
+class _Part(Protocol):
+    """A fold of the journal."""
+
+    def verify(self, head: Head | str | None = None, key: Any = None) -> Verification: ...
+
+    def refresh(self) -> None: ...
+
+
 class _Model(ConservativeActionModel):
     """The action model of a knowledge: its vocabulary is read once, since it is not to change under it."""
 
@@ -89,8 +97,8 @@ class _Model(ConservativeActionModel):
 class Knowledge:
     """Hold what an agent knows: maps, what actions do, goals and gates, failures, facts, and its own episodes.
 
-    All of it is one journal. Close it, open the journal elsewhere, and go on; goals and gates are functions, so a program
-    declares them again (see `Agenda`).
+    All of it is one journal. Close it, open the journal elsewhere, and go on; goals and gates are functions, so a
+    program declares them again (see `Agenda`).
 
     Args:
         path: where the journal is kept: `.json` or `.jsonl` for a text file, anything else for SQLite; made when it is
@@ -279,13 +287,17 @@ class Knowledge:
             >>> bool(Knowledge().verify())
             True
         """
-        parts = [self.experience, self.agenda, self.failures, *self._maps.values()]
         checked = self.journal.verify(head=head, key=key)
-        for part in [*parts, *([] if self._store is None else [self._store])]:
+        for part in self._parts():
             if not checked:
                 break
             checked = part.verify(head=head, key=key)
         return checked
+
+    def _parts(self) -> list[_Part]:
+        """Return all that is a fold of the journal."""
+        parts: list[_Part] = [self.experience, self.agenda, self.failures, *self._maps.values()]
+        return parts if self._store is None else [*parts, self._store]
 
     def refresh(self) -> None:
         """Fold the journal again, for when an exception from outside came in between; changes nothing else.
@@ -295,10 +307,8 @@ class Knowledge:
             >>> knowledge.refresh(), knowledge.agenda.open(0)
             (None, ('one',))
         """
-        for part in (self.experience, self.agenda, self.failures, *self._maps.values()):
+        for part in self._parts():
             part.refresh()
-        if self._store is not None:
-            self._store.refresh()
         if self._given is None:
             self.actions = self.model(self.journal)
 

@@ -59,14 +59,16 @@ def like(action: Any, call: Call) -> Any:
 
 
 def in_doubt(known: WorldMap, state: Any, action: Any, prediction: Prediction) -> Prediction:
-    """Return what is predicted, or that it is unknown where the map doubts the very refusal that the prediction rests on.
+    """Return what is predicted, or that it is unknown, where the map doubts the refusal that the prediction rests on.
 
     A hard rule stands, whatever the map doubts.
 
     Example:
         >>> known, no = WorldMap().refuse("hall", "open"), Prediction("refuse", 0.7, 1)
-        >>> in_doubt(known, "hall", "open", no).verdict, known.drop("a new key"), in_doubt(known, "hall", "open", no).verdict
-        ('refuse', 0, 'unknown')
+        >>> in_doubt(known, "hall", "open", no).verdict, known.drop("a new key")
+        ('refuse', 0)
+        >>> in_doubt(known, "hall", "open", no).verdict
+        'unknown'
     """
     if prediction.verdict != "refuse" or prediction.hard:
         return prediction
@@ -141,13 +143,13 @@ class Looker:
             if failing:
                 said = knowledge.failures.check(here.state, action, offered)
                 failed = said.reason if said.hard else None
-            option, choices[key] = self._option(here, action, key, goals, begins, (gate, failed, instead), fold, running)
+            option, choices[key] = self._option(
+                here, action, key, goals, begins, (gate, failed, instead), fold, running
+            )
             options[key] = option
         return tuple(options.values()), choices
 
-    def _begins(
-        self, here: Place, goals: tuple[str, ...], running: Running, fold: ExperienceFold
-    ) -> frozenset[bytes]:
+    def _begins(self, here: Place, goals: tuple[str, ...], running: Running, fold: ExperienceFold) -> frozenset[bytes]:
         """Return the encoded first actions of known ways, where a policy weighs what there is to gain."""
         if type(self.risk) is Protect or self.gain is not None:
             return frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -281,7 +281,9 @@ class Playing:
             self.stopped,
             self._why,
             running.steps,
-            *running.verdicts.values(),
+            running.verdicts["accepted"],
+            running.verdicts["refused"],
+            running.verdicts["fault"],
             running.paths["fast"],
             running.paths["slow"],
             tuple(running.reached),

@@ -128,7 +128,7 @@ def replay(knowledge: Knowledge) -> Replayed:
     journal = knowledge.journal
     checked = journal.verify()
     if not checked:
-        at = checked.at if checked.at is not None else checked.count
+        at = checked.entries if checked.at is None else checked.at
         return Replayed(0, 0, Difference(at, "the chain", checked.problem, "a whole one"))
     copy = _Copy(knowledge)
     for seq, line in enumerate(journal.lines()):
@@ -206,9 +206,7 @@ class _Copy:
         key = bytes(event.state)
         known = self._map(running.map)
         self._check_options(decision, rules, known)
-        here = situation_of(
-            (decision.state, key), decision.goals, decision.options, known, fold, running, self._ways
-        )
+        here = situation_of((decision.state, key), decision.goals, decision.options, known, fold, running, self._ways)
         answer = fast(here)
         spends = answer is None
         if answer is None:
@@ -311,7 +309,8 @@ def diff(knowledge: Knowledge, a: int, b: int) -> Divergence | None:
 
     Args:
         knowledge: whose journal holds both.
-        a, b: their numbers.
+        a: the number of one.
+        b: the number of the other.
 
     Raises:
         BadArgument: there is no such episode.

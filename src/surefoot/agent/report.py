@@ -146,8 +146,9 @@ def in_words(told: Told) -> str:
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1c2526;background:#fff}
-table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem}td,th{border-bottom:1px solid #d5dddd;padding:.25rem .5rem;
-text-align:left;vertical-align:top}code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}.fast{color:#00695c}
+table{border-collapse:collapse;width:100%;margin:.5rem 0 1.5rem}td,th{border-bottom:1px solid #d5dddd;
+padding:.25rem .5rem;text-align:left;vertical-align:top}
+code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}.fast{color:#00695c}
 .slow{color:#8a5a00}.none{color:#a32020}details{margin:.5rem 0}summary{cursor:pointer}
 @media (prefers-color-scheme:dark){body{background:#121818;color:#dde5e5}td,th{border-color:#2c3838}.fast{color:#4db6ac}
 .slow{color:#e0b050}.none{color:#ef8080}}
@@ -175,7 +176,9 @@ def page(told: Told) -> str:
     if told.skills:
         parts.append("<h2>What helped</h2><table><tr><th>goal<th>action<th>reached it<th>of</tr>")
         for goal, action, reached, taken in told.skills:
-            parts.append(f"<tr><td>{_text(goal or 'done')}<td><code>{_text(repr(action))}</code><td>{reached}<td>{taken}</tr>")
+            parts.append(
+                f"<tr><td>{_text(goal or 'done')}<td><code>{_text(repr(action))}</code><td>{reached}<td>{taken}</tr>"
+            )
         parts.append("</table>")
     for number, rows in told.shown.items():
         parts.append(f"<details><summary>Episode {number}: {len(rows)} decisions</summary><table>")

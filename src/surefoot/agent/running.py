@@ -65,7 +65,8 @@ def run_many(
         seeds: a seed for each process, all different; episode n of one is reset with its own (seed, n).
         folder: where the journals are kept, `seed-7.db` for the seed 7; made when it is not there.
         episodes: how many episodes each plays, an int >= 1.
-        steps, map: see `Agent.run`.
+        steps: see `Agent.run`.
+        map: see `Agent.run`.
         workers: how many processes at a time; None: as many as there are processors.
 
     Raises:
@@ -148,22 +149,28 @@ def merge(knowledge: Knowledge, paths: Sequence[str | os.PathLike[str]] | str | 
     counts = {"events": 0, "observations": 0, "journals": 0}
     for path in given:
         with Knowledge(path, failures=None) as other:
-            done = knowledge.experience.fold.merged.get(_origin(other), 0)
+            done = _merged(knowledge, other)
             if len(other.journal) == done:
                 continue
             counts["journals"] += 1
             for name in sorted(other.experience.fold.version):
                 counts["events"] += _merge_map(knowledge.map(name), other.map(name))
             counts["observations"] += _merge_actions(knowledge, other, done)
-            _merge_experience(knowledge, other)
+            _merge_experience(knowledge, other, again=done > 0)
     if counts["observations"]:
         knowledge.actions = knowledge.model(knowledge.journal)
     return counts
 
 
-def _origin(other: Knowledge) -> str:
-    """Return the name of a journal: the hash of its first entry."""
-    return next((entry.hash for entry in other.journal.entries(0, min(1, len(other.journal)))), "")
+def _merged(knowledge: Knowledge, other: Knowledge) -> int:
+    """Return how many entries of another journal were taken over before: up to a head that it had then."""
+    count, found = len(other.journal), 0
+    for head, length in knowledge.experience.fold.merged.items():
+        if found < length <= count:
+            (entry,) = other.journal.entries(length - 1, length)
+            if entry.hash == head:
+                found = length
+    return found
 
 
 def _merge_map(known: WorldMap, other: WorldMap) -> int:
@@ -186,15 +193,15 @@ def _merge_actions(knowledge: Knowledge, other: Knowledge, since: int) -> int:
     return len(records)
 
 
-def _merge_experience(knowledge: Knowledge, other: Knowledge) -> None:
-    """Record where another agent reached goals, and what helped it."""
+def _merge_experience(knowledge: Knowledge, other: Knowledge, *, again: bool) -> None:
+    """Record where another agent reached goals, and, the first time, what helped it."""
     fold = other.experience.fold
     targets: dict[str, Any] = {
         name: {goal: [values.decode(place) for place in places] for goal, places in goals.items()}
         for name, goals in fold.targets.items()
     }
     skills = [[goal, values.decode(action), *skill] for (goal, action), skill in sorted(fold.skills.items())]
-    event = Learned(
-        _origin(other), len(other.journal), msgspec.Raw(values.encode(targets)), msgspec.Raw(values.encode(skills))
-    )
+    told = msgspec.Raw(values.encode([] if again else skills))
+    head = other.head
+    event = Learned(head.hash, head.length, msgspec.Raw(values.encode(targets)), told)
     loop.note(knowledge.experience, event)

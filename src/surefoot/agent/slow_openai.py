@@ -20,8 +20,8 @@ from surefoot.errors import BadArgument, SurefootError
 __all__ = ["OpenAIPath", "SlowPathFailed"]
 
 _SYSTEM = (
-    "You choose the next action of an agent in an environment. You get JSON: where the agent is, its open goals, what it "
-    'did lately, and the numbered options. Answer with JSON only: {"option": <number>, "why": "<one sentence>"}. '
+    "You choose the next action of an agent in an environment. You get JSON: where the agent is, its open goals, what "
+    'it did lately, and the numbered options. Answer with JSON only: {"option": <number>, "why": "<one sentence>"}. '
     'Where none of them should be taken, answer {"option": null, "why": "<one sentence>"}.'
 )
 _AGAIN = (408, 409, 429, 500, 502, 503, 504)
@@ -128,7 +128,9 @@ class OpenAIPath:
                 return _read(reply, allowed, money)
             except ValueError as error:
                 wrong = str(error)
-        raise SlowPathFailed(f"{self._model} gave no usable answer in {self._retries + 1} tries, the last time: {wrong}")
+        raise SlowPathFailed(
+            f"{self._model} gave no usable answer in {self._retries + 1} tries, the last time: {wrong}"
+        )
 
     def _post(self, body: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
         """Return the reply; or None and what was wrong, where it may pass."""
