@@ -180,12 +180,12 @@ def _crafting_goals() -> dict[str, tuple[Callable[[Any], bool], list[str]]]:
 WORLDS = {
     "corridor of 8": World(lambda: Corridor(length=8), 100, 8),
     "grid 4x4": World(lambda: Grid(4), 400, 6),
-    "grid 8x8": World(lambda: Grid(8), 2_000, 14),
-    "grid 8x8 with a press": World(lambda: Grid(8, press=True), 2_000, 14),
-    "crafting, the meadow": World(lambda: Crafting("meadow"), 3_000, None, _crafting_goals()),
-    "door and key": World(KeyDoor, 1_000, 15),
+    "grid 8x8": World(lambda: Grid(8), 1_000, 14),
+    "grid 4x4 with a press": World(lambda: Grid(4, press=True), 200, 6),
+    "crafting, the meadow": World(lambda: Crafting("meadow"), 300, None, _crafting_goals()),
+    "door and key": World(KeyDoor, 400, 15),
     "grid 5x5, 20 % slip": World(lambda: Grid(5, slip=0.2), 300, None),
-    "a button that works in one place": World(Button, 200, 6),
-    "left and right swapped after 3": World(lambda: Grid(5, swap_after=3), 400, 8),
+    "a button that works in one place": World(Button, 60, 6),
+    "left and right swapped after 3": World(lambda: Grid(4, swap_after=3), 200, 6),
 }
 """By name; each is made anew for each contender."""

@@ -19,7 +19,7 @@ from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
 
-__all__ = ["RENEWS", "Experience", "ExperienceFold", "Running"]
+__all__ = ["DARES", "RENEWS", "Experience", "ExperienceFold", "Running"]
 
 RENEWS = ("nothing left", "blocked")
 """After which of these rules everything may be put in doubt, once an episode.
@@ -27,6 +27,18 @@ RENEWS = ("nothing left", "blocked")
 Example:
     >>> RENEWS
     ('nothing left', 'blocked')
+"""
+
+DARES = (0, 3, 10)
+"""On how many cases a predicted refusal must rest to bar what was not tried in this very place.
+
+All count at first. Where the refusals that the policy avoids are in the way, and nothing else is left, those that rest
+on fewer than 3 cases are looked at again, then those on fewer than 10: what was learned elsewhere, from little, may not
+hold here.
+
+Example:
+    >>> DARES
+    (0, 3, 10)
 """
 
 _TARGETS = 64
@@ -99,6 +111,7 @@ class Running:
             `without`: the same pairs, decoded.
         spent: what the slow path has cost.
         drift: something contradicted what was known; `renewed`: everything was put in doubt because of it.
+        dares: how often it was barred by what the policy avoids, see `DARES`.
 
     Example:
         >>> Running(0, "main", b"0").anchor
@@ -119,6 +132,7 @@ class Running:
         self.without: dict[Pair, tuple[Any, Any]] = {}
         self.spent = Spent()
         self.drift = self.renewed = False
+        self.dares = 0
         self._numbers: dict[tuple[bytes, bytes, bytes], int] = {}
 
     def walk(self, step: tuple[bytes, bytes, bytes]) -> None:
@@ -140,11 +154,20 @@ class Running:
             self.shut[pair] = *blocked, self.steps
             self.without[pair] = values.decode_known(pair[0]), values.decode_known(pair[1])
 
+    def put_in_doubt(self, rule: str) -> None:
+        """Take in that nothing was left, or that all that was left was barred."""
+        if rule == "blocked" and self.dares + 1 < len(DARES):
+            self.dares += 1
+            for pair in [pair for pair, (kind, _, _) in self.shut.items() if kind == "avoid"]:
+                self.bar(pair, None)
+        else:
+            self.renewed = True
+
     def as_data(self) -> Any:
         """Return it as a plain value."""
         pending = None if self.pending is None else self.pending.as_data()
         return {
-            "episode": [self.episode, self.map, self.steps, self.drift, self.renewed],
+            "episode": [self.episode, self.map, self.steps, self.drift, self.renewed, self.dares],
             "places": [values.decode(self.start), values.decode(self.anchor)],
             "counts": [
                 dict(self.verdicts),
@@ -241,7 +264,7 @@ class ExperienceFold(EventFold):
         if event.path == "slow" or bytes(event.spent) != b"null":
             running.spent = running.spent.plus(values.decode_known(bytes(event.spent)) or {})
         if event.rule in RENEWS:
-            running.renewed = True
+            running.put_in_doubt(event.rule)
         state, on_map = bytes(event.state), self.targets.get(running.map)
         if on_map is not None:
             for goal in _names(event.goals):  # who is there with the goal open knows that it is not there

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot import values
 from surefoot.agent.decision import DONE, Option
-from surefoot.agent.experience import ExperienceFold, Running
+from surefoot.agent.experience import DARES, ExperienceFold, Running
 from surefoot.agent.knowledge_base import Knowledge, Place
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.knowledge.risk import Protect
@@ -58,10 +58,11 @@ def like(action: Any, call: Call) -> Any:
     return {"name": call.name, "args": args} if nested else {"name": call.name, **args}
 
 
-def in_doubt(known: WorldMap, state: Any, action: Any, prediction: Prediction) -> Prediction:
-    """Return what is predicted, or that it is unknown, where the map doubts the refusal that the prediction rests on.
+def in_doubt(known: WorldMap, state: Any, action: Any, prediction: Prediction, cases: int = 0) -> Prediction:
+    """Return what is predicted, or that it is unknown, where the refusal that is predicted is in doubt.
 
-    A hard rule stands, whatever the map doubts.
+    It is where the map doubts what was refused in this very place, and where it rests on fewer than `cases` cases. A
+    hard rule stands, whatever is in doubt.
 
     Example:
         >>> known, no = WorldMap().refuse("hall", "open"), Prediction("refuse", 0.7, 1)
@@ -72,9 +73,10 @@ def in_doubt(known: WorldMap, state: Any, action: Any, prediction: Prediction) -
     """
     if prediction.verdict != "refuse" or prediction.hard:
         return prediction
-    claim = known.claim(state, action)
-    if claim is None or not claim.doubtful:
-        return prediction
+    if prediction.support >= cases:
+        claim = known.claim(state, action)
+        if claim is None or not claim.doubtful:
+            return prediction
     return Prediction(
         "unknown",
         prediction.risk,
@@ -186,7 +188,8 @@ class Looker:
         call = knowledge.call(action, key)
         state = here.state if knowledge.exact else here.raw
         prediction = knowledge.actions.predict(state, call.name, call.args)
-        prediction = in_doubt(knowledge.map(running.map), here.state, action, prediction)
+        cases = DARES[running.dares] if (running.map, here.key, key) not in fold.refused else 0
+        prediction = in_doubt(knowledge.map(running.map), here.state, action, prediction, cases)
         advances: tuple[str, ...] = ()
         if prediction.next_state is not None and prediction.verdict != "refuse":
             if (running.map, here.key, key) not in fold.runs:

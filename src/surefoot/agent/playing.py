@@ -15,7 +15,7 @@ from surefoot.agent.budget import Budget
 from surefoot.agent.decision import DONE, Answer, Option, event_of
 from surefoot.agent.episode import Episode, Stopped
 from surefoot.agent.episode_events import Began, Over
-from surefoot.agent.experience import RENEWS, Running
+from surefoot.agent.experience import DARES, RENEWS, Running
 from surefoot.agent.fast import fast
 from surefoot.agent.knowledge_base import Knowledge, Place, place_of
 from surefoot.agent.options import Gain, Looker
@@ -186,11 +186,14 @@ class Playing:
         situation = situation_of(
             (here.state, here.key), goals, options, self.known, knowledge.experience.fold, running, self._mind.ways
         )
+        dares, kinds = running.dares, situation.kinds
         may_doubt = knowledge.experience.fold.may_doubt(running)
         answer, asked, spent = self._answer(situation)
         place = running.episode, running.steps, head, here.key
         loop.note(knowledge.experience, event_of(place, goals, options, answer, asked, spent))
         if answer.action is None:
+            if answer.rule == "blocked" and dares + 1 < len(DARES) and "avoid" in kinds:
+                return None
             if answer.rule in RENEWS and may_doubt:
                 self.known.drop("what was known leads nowhere")
                 return None

@@ -18,7 +18,7 @@ from surefoot import values
 from surefoot.agent.budget import Budget
 from surefoot.agent.decision import DONE, Answer, Decision, decision_of
 from surefoot.agent.episode_events import Began, Came, Decided, seal_of
-from surefoot.agent.experience import Experience
+from surefoot.agent.experience import DARES, Experience, Running
 from surefoot.agent.fast import fast
 from surefoot.agent.knowledge_base import Knowledge, stream_of
 from surefoot.agent.options import PROTECTS, in_doubt
@@ -205,7 +205,7 @@ class _Copy:
         self._check_goals(decision)
         key = bytes(event.state)
         known = self._map(running.map)
-        self._check_options(decision, rules, known)
+        self._check_options(decision, rules, known, running)
         here = situation_of((decision.state, key), decision.goals, decision.options, known, fold, running, self._ways)
         answer = fast(here)
         spends = answer is None
@@ -244,11 +244,12 @@ class _Copy:
         if any(goal not in could for goal in decision.goals):
             raise _Differs("goals", decision.goals, could)
 
-    def _check_options(self, decision: Decision, rules: Mapping[str, Any], known: WorldMap) -> None:
+    def _check_options(self, decision: Decision, rules: Mapping[str, Any], known: WorldMap, running: Running) -> None:
         """Predict again, ask the failures again, and, where the policy is ours and has no memory, the policy."""
         offered = [option.action if option.instead_of is None else option.instead_of for option in decision.options]
         failing = bool(self._failures.blocked(decision.state))
         model = self._model if self._exact or rules["plain"] else None
+        fold = self._experience.fold
         for option in decision.options:
             place = f"options[{option.action!r}]"
             failed = None
@@ -261,7 +262,8 @@ class _Copy:
                 continue
             call = call_of(option.action)
             again = model.predict(self._raw(decision.state), call.name, call.args)
-            again = in_doubt(known, decision.state, option.action, again)
+            tried = (running.map, values.encode_state(decision.state), option.key) in fold.refused
+            again = in_doubt(known, decision.state, option.action, again, 0 if tried else DARES[running.dares])
             for name in ("verdict", "support", "hard", "reason"):
                 _same(f"{place}.{name}", getattr(option, name), getattr(again, name))
             _same(f"{place}.risk", option.risk, float(again.risk))
