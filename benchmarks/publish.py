@@ -1,4 +1,4 @@
-"""Write what was measured into docs/explanation/measured.md: each results/<what>.json between its two marks.
+"""Write what was measured into docs/explanation/measured*.md: each results/<what>.json between its two marks.
 
 python benchmarks/publish.py
 """
@@ -16,7 +16,7 @@ from _harness import Report, Row
 __all__ = ["main", "section_of"]
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "explanation" / "measured.md"
+PAGES = HERE.parent / "docs" / "explanation"
 WORDS = {True: "yes", False: "**no**", None: "not measured"}
 
 
@@ -42,16 +42,24 @@ def section_of(found: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Rewrite the page; return 1 when a result has no place on it."""
-    text = PAGE.read_text(encoding="utf-8")
+    """Rewrite the pages; return 1 when a result has no place on any of them."""
+    texts = {page: page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("measured*.md"))}
     missing = 0
     for path in sorted((HERE / "results").glob("*.json")):
         section = section_of(json.loads(path.read_text(encoding="utf-8")))
         marks = rf"(<!-- {path.stem} -->\n).*?(<!-- /{path.stem} -->)"
-        text, times = re.subn(marks, lambda found, new=section: found[1] + new + "\n" + found[2], text, flags=re.DOTALL)  # type: ignore[misc]  # its argument is a default
-        print(f"{path.stem}: {'written' if times else f'no marks <!-- {path.stem} --> on {PAGE.name}'}")
-        missing |= not times
-    PAGE.write_text(text, encoding="utf-8")
+        found = []
+        for page, text in texts.items():
+            texts[page], times = re.subn(
+                marks, lambda old, new=section: old[1] + new + "\n" + old[2], text, flags=re.DOTALL
+            )  # type: ignore[misc]  # its argument is a default
+            found += [page.name] * times
+        print(
+            f"{path.stem}: {'written to ' + ', '.join(found) if found else f'no marks <!-- {path.stem} --> anywhere'}"
+        )
+        missing |= not found
+    for page, text in texts.items():
+        page.write_text(text, encoding="utf-8")
     return missing
 
 
