@@ -308,6 +308,13 @@ def test_steps_and_seconds_bound_an_episode() -> None:
     assert agent.run(seconds=0).stopped is Stopped.OUT_OF_TIME
 
 
+def test_an_episode_that_ends_in_a_new_place_leaves_it_to_be_looked_at() -> None:
+    agent = Agent(Corridor(length=4), knowledge=Knowledge())
+    for steps in range(1, 12):
+        agent.run(steps=steps)
+    assert agent.run().steps == 4
+
+
 def test_a_check_that_cannot_read_the_state_is_reported_and_leaves_the_goal_open() -> None:
     knowledge = Knowledge().goal("out", lambda s: s["cell"] == 3)
     episode = Agent(Corridor(), knowledge=knowledge).run(steps=3)
@@ -461,6 +468,33 @@ def test_an_interrupt_ends_the_episode_as_an_event_and_goes_on() -> None:
         agent.run()
     assert "interrupted" in agent.report()
     world.broken = False
+    assert agent.run()
+    assert agent.replay().ok
+    assert knowledge.verify()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+def test_an_interrupt_may_come_at_any_time() -> None:
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    chance, knowledge = random.Random(1), Knowledge()
+    agent = Agent(Corridor(length=12), knowledge=knowledge)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = 0
+    try:
+        for _ in range(20):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.02 * chance.random())
+                while True:
+                    agent.run()
+            except KeyboardInterrupt:
+                interrupted += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted == 20
     assert agent.run()
     assert agent.replay().ok
     assert knowledge.verify()

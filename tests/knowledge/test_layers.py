@@ -137,3 +137,16 @@ def test_a_way_around_nothing_costs_what_the_way_costs(moves: list[tuple[int, st
             assert claim is not None
             first = 1 if claim.status == "confirmed" else m.hypothesis_cost
             assert first + m.route(claim.to, {0}).cost == expected.cost
+
+
+def test_a_place_that_nobody_has_looked_at_can_count_as_unchecked() -> None:
+    m = WorldMap().visit("a")
+    m.arrive("a", "x", "b")
+    m.arrive("b", "back", "a")
+    m.arrive("b", "y", "c")
+    assert m.explore_from("a") is None
+    assert m.explore_from("a", unvisited=True) == m.explore_from("a", "b", unvisited=True) == "x"
+    assert m.explore_from("b", "a", unvisited=True) == "y"
+    assert m.explore_from("c", unvisited=True) is None
+    m.visit("c")
+    assert m.explore_from("a", unvisited=True) is None

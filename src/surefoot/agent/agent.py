@@ -151,7 +151,11 @@ class Agent:
             state = yield loop.Ask("reset", given)
         except Exception as error:
             return self._not_begun(map_, given, error)
-        playing = self._playing = Playing(self._mind, map_, given, state)
+        try:
+            playing = self._playing = Playing(self._mind, map_, given, state)
+        except BaseException:
+            self._refresh()
+            raise
         began = time.monotonic()
         try:
             while playing.stopped is None:
@@ -162,12 +166,17 @@ class Agent:
                 else:
                     yield from self._turn(playing)
         except BaseException as error:
-            self.knowledge.refresh()  # it may have come between recording something and taking it in
+            self._refresh()
             playing.end(Stopped.INTERRUPTED, f"{type(error).__name__}: {error}")
             raise
         finally:
             self._playing = None
         return playing.episode()
+
+    def _refresh(self) -> None:
+        """Go back to what is recorded: an exception from outside may have come between recording and taking it in."""
+        self.knowledge.refresh()
+        self._mind.noticed.clear()
 
     def _turn(self, playing: Playing) -> loop.Episode[None]:
         """Look, decide, take; what the environment raises ends the episode."""

@@ -486,7 +486,8 @@ def took(
         the event that was recorded.
 
     Raises:
-        ContractBroken: it is no `Outcome`, or a refusal that moved. Nothing was recorded.
+        ContractBroken: it is a refusal that moved.
+        ValueRejected: the effect is no plain value. In both cases nothing was recorded.
 
     Example:
         >>> from surefoot.protocols import moved
@@ -506,14 +507,14 @@ def took(
             f"the world refused {option.action!r} in {here.state!r}, and yet went to {there.state!r}: a refusal leaves "
             f"the state as it was{_MEND}"
         )
-    known, drift = knowledge.map(running.map), False
-    if outcome.verdict == "fault":
-        knowledge.failures.tick()
-    else:
-        teach(knowledge, option, here, outcome, there)
-        drift = _tell_the_map(knowledge, known, running, option, here, outcome, there)
+    if outcome.effect is not None:
+        values.encode(outcome.effect)  # what is no plain value is refused before anything is recorded
+    known, surprise = knowledge.map(running.map), ""
     goals: tuple[str, ...] = ()
     if outcome.verdict != "fault":
+        to = there.key if outcome.accepted else None
+        if not known.stochastic:
+            surprise = knowledge.experience.fold.surprise(running.map, here.key, option.key, to)
         update = knowledge.agenda.update(there.raw)
         goals, knowledge.problems = update.done, update.problems
     event = Came(
@@ -523,10 +524,15 @@ def took(
         msgspec.Raw(there.key),
         outcome.done,
         goals,
-        drift,
+        surprise == "drift",
         outcome.fault or outcome.reason,
     )
-    note(knowledge.experience, event)
+    note(knowledge.experience, event)  # first: what is cut off after it is a step that is not yet on the map
+    if outcome.verdict == "fault":
+        knowledge.failures.tick()
+    else:
+        teach(knowledge, option, here, outcome, there)
+        _tell_the_map(knowledge, known, running, option, here, outcome, there, surprise)
     return event
 
 
@@ -557,11 +563,9 @@ def _tell_the_map(
     here: Place,
     outcome: Outcome[Any],
     there: Place,
-) -> bool:
-    """Record where an action led, or that it was refused; return whether that contradicts what was known."""
-    fold = knowledge.experience.fold
-    to = there.key if outcome.accepted else None
-    surprise = "" if known.stochastic else fold.surprise(running.map, here.key, option.key, to)
+    surprise: str,
+) -> None:
+    """Record where an action led, or that it was refused, and what it means when that is a surprise."""
     drift = surprise == "drift"
     if surprise == "chance":
         known.stochastic = True
@@ -569,15 +573,13 @@ def _tell_the_map(
         if drift:
             known.drop("contradicted", states=[here.state])
         known.arrive(here.state, option.action, there.state)
-        return drift
+        return
     known.refuse(here.state, option.action, why=outcome.reason)
     if drift:  # after the refusal, so that it is in doubt too: what was accepted is refused twice before it is believed
         known.drop("contradicted", states=[here.state])
-    runs = fold.runs.get((running.map, here.key, option.key))
+    runs = knowledge.experience.fold.runs.get((running.map, here.key, option.key))
     if runs:
         call = knowledge.call(option.action, option.key)
         state = here.state if knowledge.exact else here.raw
         if knowledge.actions.predict(state, call.name, call.args).verdict == "accept":  # refused now and then
-            to = runs[-1][0]
-            known.told(here.state, option.action, values.decode(to), "seen", quote="refused now and then")
-    return drift
+            known.told(here.state, option.action, values.decode(runs[-1][0]), "seen", quote="refused now and then")

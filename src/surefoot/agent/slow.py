@@ -96,7 +96,7 @@ class Search:
         """Return a step towards what is least known."""
         start = values.decode_known(here.running.anchor) if self.layered else None
         for most in (0, *_RARE) if here.known.stochastic else (0,):
-            action = here.known.explore_from(here.state, start, without=here.barred, most=most)
+            action = here.known.explore_from(here.state, start, without=here.barred, most=most, unvisited=True)
             if action is None:
                 continue
             if here.option(action) is not None:

@@ -157,7 +157,13 @@ class Questions(MapCore):
         return {claim for s, a in keys if (claim := self._number(s, a)) >= 0}
 
     def explore_from(
-        self, state: Any, start: Any = None, *, without: Iterable[tuple[Any, Any]] = (), most: int = 0
+        self,
+        state: Any,
+        start: Any = None,
+        *,
+        without: Iterable[tuple[Any, Any]] = (),
+        most: int = 0,
+        unvisited: bool = False,
     ) -> Any:
         """Return the action to take in `state` towards what is unchecked, layer by layer around `start`.
 
@@ -169,6 +175,7 @@ class Questions(MapCore):
             start: where the layers begin; None: what is nearest to the agent.
             without: pairs (state, action) to leave out.
             most: an int >= 0: what was taken at most so often counts as unchecked too, for a world of chance.
+            unvisited: so does a place that was arrived at, but never visited, and where nothing is known to be on offer.
 
         Raises:
             BadArgument: `most` is out of its range.
@@ -192,7 +199,7 @@ class Questions(MapCore):
             ids = self._fold.state_id
             if here not in ids:
                 return None
-            layers = Layers(self._fold, self._numbers(without), most, self._rank)
+            layers = Layers(self._fold, self._numbers(without), most, self._rank, unvisited=unvisited)
             claim = layers.next(ids[here], None if begin is None else ids.get(begin))
             return None if claim < 0 else self._action_value(self._fold.action[claim])
 

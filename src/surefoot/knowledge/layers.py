@@ -23,6 +23,7 @@ class Layers:
         shut: claims to leave out.
         most: an action counts as unchecked when it was taken at most so often; 0: only what is open.
         rank: an action's place in the order in which equally good actions are chosen.
+        unvisited: a place that was never visited, and where nothing is known to be on offer, is to be checked too.
 
     Cost: a question looks at the claims of every state that is nearer than its answer, to the start or to the asker.
 
@@ -39,8 +40,11 @@ class Layers:
         (2, 2)
     """
 
-    def __init__(self, fold: Fold, shut: Collection[int], most: int, rank: Callable[[int], Any]) -> None:
+    def __init__(
+        self, fold: Fold, shut: Collection[int], most: int, rank: Callable[[int], Any], *, unvisited: bool = False
+    ) -> None:
         """Search nothing yet."""
+        self._unvisited = unvisited
         self._fold, self._shut, self._most, self._rank = fold, shut, most, rank
 
     def next(self, here: int, start: int | None) -> int:
@@ -53,7 +57,7 @@ class Layers:
         if start is None or start == here:
             return self._way(here, None)
         for layer in self._layers(start):
-            wanted = {s for s in layer if self._unchecked(s) >= 0}
+            wanted = {s for s in layer if self._is_new(s) or self._unchecked(s) >= 0}
             if wanted:
                 found = self._way(here, wanted)
                 if found >= 0:
@@ -112,15 +116,22 @@ class Layers:
         while layer:
             further = []
             for s in layer:
-                claim = self._unchecked(s) if wanted is None or s in wanted else -1
-                if claim >= 0:
-                    return claim if s == here else first[s]
+                if wanted is None or s in wanted:
+                    if s != here and self._is_new(s):
+                        return first[s]
+                    claim = self._unchecked(s)
+                    if claim >= 0:
+                        return claim if s == here else first[s]
                 for onward, t in self._onward(s):
                     if t not in first:
                         first[t] = onward if s == here else first[s]
                         further.append(t)
             layer = further
         return -1
+
+    def _is_new(self, s: int) -> bool:
+        """Say whether a state is to be checked because nobody has looked at it."""
+        return self._unvisited and not self._fold.visits[s] and not self._fold.out[s]
 
     def _unchecked(self, s: int) -> int:
         """Return the claim to check in a state, -1 when there is none."""
