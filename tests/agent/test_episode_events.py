@@ -32,6 +32,17 @@ def test_the_seal_covers_every_field(field: str) -> None:
     assert events.seal_of(msgspec.structs.replace(one, **{field: changed})) != one.seal
 
 
+def test_a_sealed_decision_is_encoded_as_any_other() -> None:
+    raw = msgspec.Raw(b"[0]")
+    one = events.sealed(0, 1, "2:ab", raw, raw, raw, "fast", "way", raw, None, "so", raw)
+    at_hand = one.encode()
+    events.sealed(0, 2, "2:ab", raw, raw, raw, "fast", "way", raw, None, "so", raw)
+    assert one.encode() == at_hand
+    assert values.encode(values.decode(at_hand)) == at_hand
+    changed = msgspec.structs.replace(one, why="not so")
+    assert changed.encode() != at_hand
+
+
 def test_the_seal_keeps_the_borders_between_fields() -> None:
     raw = msgspec.Raw(b"0")
     one = events.sealed(0, 1, "2:ab", raw, raw, raw, "fast", "way", raw, "a", "b")

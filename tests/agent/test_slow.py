@@ -55,7 +55,7 @@ def test_on_a_map_of_chance_what_was_taken_rarely_is_taken_again() -> None:
 
 def test_where_only_a_recent_failure_bars_the_way_it_waits() -> None:
     known, fold = WorldMap(), ExperienceFold()
-    known.arrive("a", "safe", "b")
+    known.visit("b").arrive("a", "safe", "b")
     fold.runs["main", b'"a"', b'"safe"'] = [[b'"b"', 1]]
     options = Option("x", failed="lately"), Option("safe", "accept", choice="take")
     assert Search().find(here(*options, known=known, fold=fold)).rule == "wait"

@@ -102,6 +102,11 @@ class Decided(Record, frozen=True):
     spent: msgspec.Raw = NOTHING
     seal: str = ""
 
+    def encode(self) -> bytes:
+        """Return the data of the entry that records this event; of the one that was sealed last it is at hand."""
+        event, data = _sealed[0]
+        return data if event is self else super().encode()
+
 
 class Came(Record, frozen=True):
     """What came of a decision.
@@ -206,7 +211,15 @@ def sealed(
         'fast'
     """
     fields = (episode, step, head, state, goals, options, path, rule, action, goal, why, answer, spent)
-    return Decided(*fields, seal=_digest([_encoded(field) for field in fields]))
+    parts = [_encoded(field) for field in fields]
+    event = Decided(*fields, seal=_digest(parts))
+    named = zip(_NAMES, [*parts, _encoded(event.seal)], strict=True)
+    _sealed[0] = event, b"{" + b",".join([b'"%b":%b' % pair for pair in sorted(named)]) + b"}"
+    return event
+
+
+_NAMES = [name.encode() for name in Decided.__struct_fields__]
+_sealed: list[tuple[Decided | None, bytes]] = [(None, b"")]
 
 
 def _digest(parts: list[bytes]) -> str:

@@ -467,7 +467,14 @@ def arrive_at(
 
 
 def took(
-    knowledge: Knowledge, running: Running, option: Option, here: Place, outcome: Outcome[Any], there: Place
+    knowledge: Knowledge,
+    running: Running,
+    option: Option,
+    here: Place,
+    outcome: Outcome[Any],
+    there: Place,
+    *,
+    agenda: bool = True,
 ) -> Came:
     """Record what came of an action, for the map, the action model, the failures, the goals and the episode.
 
@@ -481,6 +488,7 @@ def took(
         here: where.
         outcome: what the world said.
         there: where it led.
+        agenda: there are goals or gates, so that the agenda is to be told of the step.
 
     Returns:
         the event that was recorded.
@@ -515,8 +523,9 @@ def took(
         to = there.key if outcome.accepted else None
         if not known.stochastic:
             surprise = knowledge.experience.fold.surprise(running.map, here.key, option.key, to)
-        update = knowledge.agenda.update(there.raw)
-        goals, knowledge.problems = update.done, update.problems
+        if agenda:
+            update = knowledge.agenda.update(there.raw)
+            goals, knowledge.problems = update.done, update.problems
     event = Came(
         running.episode,
         running.steps,

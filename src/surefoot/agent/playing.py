@@ -238,7 +238,8 @@ class Playing:
         if not isinstance(outcome, Outcome):
             raise ValueRejected(f"the environment returned {outcome!r}: it must return an Outcome")
         knowledge, there = self._knowledge, self._mind.place(outcome.state)
-        loop.took(knowledge, self.running, option, self.here, outcome, there)
+        agenda = self._declared or bool(knowledge.agenda.gates())
+        loop.took(knowledge, self.running, option, self.here, outcome, there, agenda=agenda)
         if self._charged is not None:
             self._settle(option, outcome)
         self._problems = knowledge.problems

@@ -306,6 +306,8 @@ class Journal:
         if not count:
             return Head(0, GENESIS)
         (last,) = self._backend.lines(count - 1, count)
+        if last == self._tip:
+            return Head(count, last[-66:-2].decode())
         return Head(count, check_last(last, count).decode())
 
     def at(self, upto: int) -> Journal:

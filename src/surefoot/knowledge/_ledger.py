@@ -29,8 +29,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def encode(self) -> bytes:
         """Return the data of the entry that records this event, to the byte what `values.encode` would write."""
-        fields = ((name, getattr(self, name)) for name in sorted(self.__struct_fields__))
-        return b"{" + b",".join(b'"%b":%b' % (name.encode(), _encoded(value)) for name, value in fields) + b"}"
+        return b"{" + b",".join([name + _encoded(getattr(self, field)) for field, name in _names(type(self))]) + b"}"
 
     def as_data(self) -> dict[str, Any]:
         """Return its fields as plain values."""
@@ -103,6 +102,12 @@ class EventFold:
         if self.settings != other.settings or self.begun != other.begun:
             return "the settings"
         return None if values.encode(self.as_data()) == values.encode(other.as_data()) else "what is known"
+
+
+@cache
+def _names(kind: type[Record]) -> tuple[tuple[str, bytes], ...]:
+    """Return the fields of an event in the order in which they are written, each with its name as it is written."""
+    return tuple((name, b'"%b":' % name.encode()) for name in sorted(kind.__struct_fields__))
 
 
 @cache

@@ -175,7 +175,7 @@ class Questions(MapCore):
             start: where the layers begin; None: what is nearest to the agent.
             without: pairs (state, action) to leave out.
             most: an int >= 0: what was taken at most so often counts as unchecked too, for a world of chance.
-            unvisited: so does a place that was arrived at, but never visited, and where nothing is known to be on offer.
+            unvisited: so does a place that was arrived at but never visited, where nothing is known to be on offer.
 
         Raises:
             BadArgument: `most` is out of its range.
