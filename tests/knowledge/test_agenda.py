@@ -495,3 +495,26 @@ def test_live_reopened_and_rebuilt_are_the_same(changes: Any) -> None:
     for place, fingerprint in prints.items():
         if place:
             assert agenda.rebuild(place).fingerprint() == fingerprint
+
+
+def test_goals_of_a_state_that_is_only_thought_of() -> None:
+    agenda = Agenda().goal("wood", lambda s: s["wood"] > 0).goal("axe", lambda s: s["axes"] > 0, requires=["wood"])
+    head = agenda.head
+    assert agenda.would({"wood": 1, "axes": 1}) == ("wood", "axe")
+    assert agenda.would({"wood": 0, "axes": 1}) == ("axe",)  # what it requires is not asked
+    assert agenda.would({"wood": 1}) == ("wood",)  # a check that cannot answer counts as no
+    assert agenda.would({"wood": 1}, ["axe"]) == ()
+    assert agenda.head == head
+    with pytest.raises(BadArgument, match="would names"):
+        agenda.would({}, ["gold"])
+    with pytest.raises(NotAttached):
+        Agenda(journal=agenda.journal).would({})
+
+
+def test_refreshing_folds_the_journal_again_and_changes_nothing() -> None:
+    agenda = Agenda().goal("wood", lambda s: s > 0)
+    assert agenda.update(1).done == ("wood",)
+    before = agenda.fingerprint()
+    agenda.refresh()
+    assert agenda.fingerprint() == before
+    assert agenda.verify()

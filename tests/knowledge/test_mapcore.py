@@ -75,3 +75,25 @@ def test_small_parts() -> None:
     assert (field_of(b"why", None), field_of(b"why", "x")) == (b"", b',"why":"x"')
     assert (step_of(None), step_of((1, 2))) == (b"", b',"step":[1,2]')
     assert collection(["a"], "targets") == ["a"]
+
+
+def test_a_map_can_become_one_of_chance() -> None:
+    m = WorldMap()
+    m.arrive("a", "x", "b")
+    m.stochastic = True
+    assert m.stochastic
+    assert m.settings.stochastic
+    assert m.verify()
+
+
+def test_refreshing_folds_the_journal_again_and_changes_nothing() -> None:
+    m = WorldMap(hypothesis_cost=2).see("a", "y", to="c")
+    m.arrive("a", "x", "b")
+    before = m.claims(), m.next("a", {"b"}), m.settings
+    m.refresh()
+    assert (m.claims(), m.next("a", {"b"}), m.settings) == before
+    m.arrive("b", "z", "c")
+    assert m.verify()
+    fresh = WorldMap(hypothesis_cost=5)
+    fresh.refresh()
+    assert fresh.hypothesis_cost == 5
