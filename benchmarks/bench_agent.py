@@ -12,13 +12,14 @@ import argparse
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from _agent_worlds import WORLDS, Grid, Theirs, World
-from _harness import Report, Row, Target, clocked, quiet
+from _harness import Report, Row, Sample, Target, quiet
 from surefoot import Agent, Knowledge
 
 __all__ = ["main"]
@@ -137,41 +138,45 @@ def compare(report: Report, name: str, world: World, peer: bool) -> None:
         print(report.notes[-1])
 
 
+MARKS = (500, 1_000, 7_000, 10_000)
+
+
 def speed(report: Report, peer: bool, last: int) -> None:
-    """Time the steps of a learned route, early and late."""
+    """Time the steps of a learned route, early and late: an agent for each mark, and all of them take turns."""
     report.section = "one step of a learned route, 8x8 grid, 5 actions"
+    agents: dict[tuple[str, int], Callable[[], int]] = {}
+    for mark in [mark for mark in MARKS if mark <= last]:
+        agents["surefoot", mark] = _walker_of_ours()
+        if peer and mark in (500, 7_000):
+            agents["solvi", mark] = _walker_of_theirs()
+    for (_, mark), play in agents.items():
+        done = 0
+        while done < mark - 500:
+            done += play()
+    samples: dict[tuple[str, int], list[Sample]] = {key: [] for key in agents}
+    with quiet():
+        for _ in range(9):
+            for key, play in agents.items():
+                counted = 0
+                wall, cpu = time.perf_counter(), time.process_time()
+                while counted < 84:
+                    counted += play()
+                samples[key].append(Sample(time.process_time() - cpu, time.perf_counter() - wall, counted))
+    for (who, mark), taken in samples.items():
+        report.add(f"one step, around step {mark:,}", who, mark, taken)
+
+
+def _walker_of_ours() -> Callable[[], int]:
+    agent = Agent(Grid(8, press=True), knowledge=Knowledge())
+    return lambda: agent.run(seed=1, steps=1_000).steps
+
+
+def _walker_of_theirs() -> Callable[[], int]:
     from solvi import Agent as SolviAgent
     from solvi import Knowledge as SolviKnowledge
 
-    agents: dict[str, Any] = {"surefoot": Agent(Grid(8, press=True), knowledge=Knowledge())}
-    if peer:
-        agents["solvi"] = SolviAgent(Theirs(Grid(8)), knowledge=SolviKnowledge())
-    for who, agent in agents.items():
-        done = 0
-
-        def play(agent: Any = agent, who: str = who) -> int:
-            told = agent.run(seed=1, steps=1_000) if who == "surefoot" else agent.run(seed=1, steps=1_000, map="main")
-            return int(told.steps if who == "surefoot" else told["steps"])
-
-        with quiet():
-            for mark in (500, 1_000, 7_000, 10_000):
-                if mark > last or (who == "solvi" and mark > 7_000):
-                    continue
-                while done < mark - 200:
-                    done += play()
-                samples = []
-                for _ in range(5):
-                    counted = 0
-
-                    def batch() -> None:
-                        nonlocal counted
-                        while counted < 84:
-                            counted += play()
-
-                    sample = clocked(batch, gentle=False)
-                    samples.append(type(sample)(sample.cpu, sample.wall, counted))
-                    done += counted
-                report.add(f"one step, around step {mark:,}", who, mark, samples)
+    agent = SolviAgent(Theirs(Grid(8, press=True)), knowledge=SolviKnowledge())
+    return lambda: int(agent.run(seed=1, steps=1_000, map="main")["steps"])
 
 
 def main() -> int:

@@ -190,6 +190,7 @@ class ExperienceFold(EventFold):
         targets: {map: {goal: {encoded state: None}}}, where each goal was reached, the newest 64 places.
         skills: {(goal, encoded action): Skill}.
         runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
+        seen: {(map, state, action): {destination: how often}}, of all times.
         refused: {(map, state, action)} of what was refused when it was last taken.
         merged: {the hash of another agent's journal's head: its length}, up to where it was taken over.
         stuck: {map: how many episodes in a row ended there with nothing left}.
@@ -213,6 +214,7 @@ class ExperienceFold(EventFold):
         self.targets: dict[str, dict[str, dict[bytes, None]]] = {}
         self.skills: dict[tuple[str, bytes], Skill] = {}
         self.runs: dict[tuple[str, bytes, bytes], list[list[Any]]] = {}
+        self.seen: dict[tuple[str, bytes, bytes], dict[bytes, int]] = {}
         self.refused: set[tuple[str, bytes, bytes]] = set()
         self.merged: dict[str, int] = {}
         self.stuck: dict[str, int] = {}
@@ -311,20 +313,21 @@ class ExperienceFold(EventFold):
             running.walk((state, action, to if event.verdict == "accepted" else b""))
 
     def _arrived(self, triple: tuple[str, bytes, bytes], to: bytes) -> None:
-        """Count where an action led to."""
-        runs = self.runs.get(triple)
-        if runs is None:
-            self.runs[triple] = [[to, 1]]
+        """Count where an action led to; a plan gets old when a place is new, or counts have doubled."""
+        seen = self.seen.get(triple)
+        if seen is None:
+            seen = self.seen[triple] = {}
+            self.runs[triple] = []
+        seen[to] = seen.get(to, 0) + 1
+        times = sum(seen.values())
+        if seen[to] == 1 or not times & (times - 1):  # a power of two
             self._change(triple[0])
-        elif runs[-1][0] == to:
+        runs = self.runs[triple]
+        if runs and runs[-1][0] == to:
             runs[-1][1] += 1
-            times = runs[-1][1]
-            if not times & (times - 1):  # a power of two
-                self._change(triple[0])
         else:
             runs.append([to, 1])
             del runs[:-_RUNS]
-            self._change(triple[0])
 
     def _credit(self, running: Running, decided: Decided, event: Came, action: bytes, to: bytes) -> None:
         """Write down which goals an action reached, and which it did not."""
@@ -387,6 +390,9 @@ class ExperienceFold(EventFold):
             "skills": sorted([goal, action.decode(), *skill] for (goal, action), skill in self.skills.items()),
             "runs": [
                 [m, s.decode(), a.decode(), [[t.decode(), n] for t, n in r]] for (m, s, a), r in self.runs.items()
+            ],
+            "seen": [
+                [m, s.decode(), a.decode(), {t.decode(): n for t, n in d.items()}] for (m, s, a), d in self.seen.items()
             ],
             "refused": sorted([m, s.decode(), a.decode()] for m, s, a in self.refused),
             "merged": dict(self.merged),
