@@ -684,7 +684,10 @@ def test_act_and_observe_refuse_what_is_out_of_turn() -> None:
         agent.observe(moved(1))
     with pytest.raises(BadArgument, match="one state"):
         agent.act(1, 2)
-    agent.act(world.reset())
+    with pytest.raises(BadArgument, match="one state"):
+        agent.new_episode(1, 2)
+    agent.new_episode(map="cellar", seed=3).act(world.reset())
+    assert agent.knowledge.maps() == ["cellar"]
     with pytest.raises(BadArgument, match="tell the outcome"):
         agent.act()
     with pytest.raises(TypeError, match="Outcome"):

@@ -91,6 +91,7 @@ class Agent:
         self._mind = Mind(knowledge, slow or Search(), Budget.of(budget), risk or Protect(), gain, key)
         self._playing: Playing | None = None
         self._option: Option | None = None
+        self._next: tuple[str, int | None] = ("main", None)
 
     # -- episodes -----------------------------------------------------------------------------------------------------
 
@@ -215,11 +216,11 @@ class Agent:
 
     # -- for those who own the loop -----------------------------------------------------------------------------------
 
-    def new_episode(self, state: Any, map: str = "main", seed: int | None = None) -> Agent:
-        """Begin an episode in `state`, for those who reset and step the environment themselves.
+    def new_episode(self, *state: Any, map: str = "main", seed: int | None = None) -> Agent:
+        """Begin an episode, for those who reset and step the environment themselves.
 
         Args:
-            state: where it starts, as the environment gave it.
+            state: where it starts, as the environment gave it; without it the next `act(state)` says where.
             map: the map to walk on.
             seed: what the world was reset with, for the record.
 
@@ -233,15 +234,19 @@ class Agent:
             ('done', 2)
         """
         _check_number("seed", seed, whole=True)
+        if len(state) > 1:
+            raise BadArgument(f"new_episode(state) takes one state, got {len(state)}")
         self._break_off()
-        self._playing = Playing(self._mind, map, seed, state)
+        self._next = map, seed
+        if state:
+            self._playing = Playing(self._mind, map, seed, state[0])
         return self
 
     def act(self, *state: Any) -> Any:
         """Decide, and return the action to take; None when the episode is over.
 
         Args:
-            state: where the world is; only needed where it moves by itself, or to begin an episode on the map "main".
+            state: where the world is; only needed where it moves by itself, or to begin an episode.
 
         Raises:
             NotStarted: no episode has begun, and no state is given.
@@ -254,7 +259,8 @@ class Agent:
         if self._playing is None:
             if not state:
                 raise NotStarted("act() before new_episode(state): begin an episode first, or give act(state) a state")
-            self.new_episode(state[0])
+            map_, seed = self._next
+            self.new_episode(state[0], map=map_, seed=seed)
         playing = self._playing
         assert playing is not None  # it was begun
         if playing.stopped is not None:
