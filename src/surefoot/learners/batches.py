@@ -8,7 +8,6 @@ labels, and one row stands for all that have the same labels that were never acc
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
@@ -17,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadArgument
+from surefoot.learners._batching import Batched
 from surefoot.learners._caseindex import EXACT, Column, Index, Looked, beyond_floats, checked, listed
-from surefoot.learners._cases import Case
 from surefoot.learners.evidence import ActionEvidence
-from surefoot.learners.vocabulary import Vocabulary
 from surefoot.protocols import Prediction
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-__all__ = ["VERDICTS", "Batched", "Coded", "Predictions"]
+__all__ = ["VERDICTS", "Coded", "Predictions"]
 
 VERDICTS = ("unknown", "accept", "refuse")
 """What the numbers in `Predictions.verdict` stand for.
@@ -188,7 +186,7 @@ class _Batch:
 
     def ask(self, row: int) -> Prediction:
         """Work out the whole prediction of a row."""
-        return self.model._judge_features(self.action, self.features(row))
+        return _judge_features(self.model, self.action, self.features(row))
 
     def one_by_one(self, rows: Any) -> None:
         """Ask for each of these rows."""
@@ -409,160 +407,77 @@ def _distinct(*words: Any) -> Any:
         yield int(words[0][rows[0]]), int(rows[0]), rows
 
 
-class Batched:
-    """What a model does with very many calls at once; a part of `ConservativeActionModel`.
+def answer_columns(model: Batched, columns: Mapping[str, Any], action: str) -> Predictions:
+    """Answer for columns, one for each condition."""
+    counts = {
+        name: len(given.codes if isinstance(given, Coded) else given)
+        for name, given in columns.items()
+        if hasattr(given, "__len__") or isinstance(given, Coded)
+    }
+    if len(set(counts.values())) > 1:
+        raise BadArgument(f"columns must have the same length, got {counts}")
+    return _answered(model, columns, action, next(iter(counts.values()), 0))
 
-    Example:
-        >>> from surefoot import ConservativeActionModel
-        >>> issubclass(ConservativeActionModel, Batched)
-        True
-    """
 
-    vocabulary: Vocabulary
-    caution: str
-    severity: float | dict[str, float]
-    observations: int
-    _actions: dict[str, ActionEvidence]
-    _lock: threading.RLock
+def answer_rows(model: Batched, rows: list[tuple[tuple[Any, ...], bool]], action: str) -> Predictions:
+    """Answer for vectors: the cases are looked up one by one, the rest is put into columns."""
+    names = model.vocabulary.of(action)
+    evidence = model._actions.get(action)
+    cases = [None] * len(rows) if evidence is None else [evidence.find(*row) for row in rows]
+    left = [n for n, case in enumerate(cases) if case is None]
+    columns: Sequence[Sequence[Any]] = list(zip(*(rows[n][0] for n in left), strict=True)) or [()] * len(names)
+    new = _answered(model, dict(zip(names, columns, strict=True)), action, len(left))
+    if len(left) == len(rows):
+        return new
+    assert evidence is not None  # there are cases
+    batch = _Batch(model, action, evidence, [], len(rows))
+    index = batch.index()
+    place = np.fromiter((-1 if case is None else case.place for case in cases), np.int64, len(rows))
+    batch.features = lambda row: rows[row][0]
+    if model.vocabulary.required:
+        batch.one_by_one(np.flatnonzero(place >= 0))
+    else:
+        batch.seen(index, np.flatnonzero(place >= 0), place)
+    found = batch.found
+    found._put(left, new.verdict, new.risk, new.support, new.hard)
+    return _until_changed(model, batch)
 
-    if TYPE_CHECKING:
 
-        def _judge(
-            self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], case: Case | None
-        ) -> Prediction: ...
-
-    def predict_many(
-        self,
-        states: Sequence[Any],
-        action: str,
-        args: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-    ) -> Predictions:
-        """Say what the environment will do with a call in each of many states: what `predict` says, sooner.
-
-        Args:
-            states: the states.
-            action: the action's name.
-            args: its arguments, the same for all states or one mapping for each.
-
-        Raises:
-            BadArgument: there are not as many arguments as states.
-            BrokenPredicate: a predicate is broken.
-
-        Cost: reading the conditions of each state, and about 1 µs for each. With columns, see `predict_columns`.
-
-        Example:
-            >>> from surefoot import ConservativeActionModel, Vocabulary
-            >>> model = ConservativeActionModel(Vocabulary({"door": lambda state, args: state[args["name"]]}))
-            >>> _ = model.observe({"front": "open"}, "enter", {"name": "front"}, True)
-            >>> model.predict_many([{"back": "open"}, {"back": "shut"}], "enter", {"name": "back"}).verdicts
-            ['accept', 'unknown']
-        """
-        states = list(states)
-        given: Sequence[Mapping[str, Any]]
-        if args is None or isinstance(args, Mapping):
-            given = [args or {}] * len(states)
+def _answered(model: Batched, given: Mapping[str, Any], action: str, count: int) -> Predictions:
+    """Answer for columns that fit together."""
+    names = model.vocabulary.of(action)
+    with model._lock:
+        evidence = model._actions.get(action)
+        known = evidence or ActionEvidence(names)
+        columns = [_column(name, given[name], at in known.quantities) for at, name in enumerate(names)]
+        batch = _Batch(model, action, known, columns, count)
+        if evidence is None:
+            batch.found._put(slice(None), _UNKNOWN, 0.5 * batch.severity, 0, False)
+            batch.whole()
         else:
-            given = args
-        if len(given) != len(states):
-            raise BadArgument(f"there must be arguments for each of {len(states)} states, got {len(given)}")
-        read = self.vocabulary.read
-        rows = [read(state, action, one) for state, one in zip(states, given, strict=True)]
-        with self._lock:
-            return self._predict_rows(rows, action)
+            batch.answer()
+        return _until_changed(model, batch)
 
-    def predict_columns(self, columns: Mapping[str, Any], action: str) -> Predictions:
-        """Say what the environment will do with many calls, given the values of their conditions as columns.
 
-        Args:
-            columns: for each condition that the vocabulary reads for the action, its values by name: a list, an array
-                of one dimension, or (the fastest for labels) `Coded`. All have the same length.
-            action: the action's name.
+def _until_changed(model: Batched, batch: _Batch) -> Predictions:
+    """Return a batch's answers, which can be asked for more until the model has observed more."""
+    when = model.observations
 
-        Raises:
-            BadArgument: a condition is missing or unknown, or the columns do not fit together.
-            ValueRejected: a value is not plain.
+    def ask(row: int) -> Prediction:
+        with model._lock:
+            if model.observations != when:
+                raise BadArgument(
+                    f"the model has observed {model.observations - when} more since this batch was predicted: read "
+                    "whole predictions before, or predict again"
+                )
+            return batch.ask(row)
 
-        Cost: about 0.15 µs for a row with 5 coded conditions and 0.5 µs with 20; the first time for an action, and
-            after observing, a few µs for each case that is new or was observed again. Rows with numbers outside what
-            was accepted in more than one condition, with relations, or with pairs not all seen yet, cost a single call
-            each.
+    batch.found._ask = ask
+    return batch.found
 
-        Example:
-            >>> from surefoot import ConservativeActionModel, Vocabulary
-            >>> model = ConservativeActionModel(Vocabulary({"door": lambda state, args: state["door"]}))
-            >>> _ = model.observe({"door": "open"}, "enter", {}, True)
-            >>> model.predict_columns({"door": ["open", "shut", "open"]}, "enter")
-            <Predictions: 3 rows, 1 unknown, 2 accept, 0 refuse>
-        """
-        names = self.vocabulary.of(action)
-        if set(columns) != set(names):
-            missing, unknown = sorted(set(names) - set(columns)), sorted(set(columns) - set(names))
-            raise BadArgument(f"columns must be those of {list(names)}: {missing} are missing, {unknown} are unknown")
-        counts = {
-            name: len(given.codes if isinstance(given, Coded) else given)
-            for name, given in columns.items()
-            if hasattr(given, "__len__") or isinstance(given, Coded)
-        }
-        if len(set(counts.values())) > 1:
-            raise BadArgument(f"columns must have the same length, got {counts}")
-        return self._predict_columns(columns, action, next(iter(counts.values()), 0))
 
-    def _predict_rows(self, rows: list[tuple[tuple[Any, ...], bool]], action: str) -> Predictions:
-        """Answer for vectors: the cases are looked up one by one, the rest is put into columns."""
-        names = self.vocabulary.of(action)
-        evidence = self._actions.get(action)
-        cases = [None] * len(rows) if evidence is None else [evidence.find(*row) for row in rows]
-        left = [n for n, case in enumerate(cases) if case is None]
-        columns: Sequence[Sequence[Any]] = list(zip(*(rows[n][0] for n in left), strict=True)) or [()] * len(names)
-        new = self._predict_columns(dict(zip(names, columns, strict=True)), action, len(left))
-        if len(left) == len(rows):
-            return new
-        assert evidence is not None  # there are cases
-        batch = _Batch(self, action, evidence, [], len(rows))
-        index = batch.index()
-        place = np.fromiter((-1 if case is None else case.place for case in cases), np.int64, len(rows))
-        batch.features = lambda row: rows[row][0]
-        if self.vocabulary.required:
-            batch.one_by_one(np.flatnonzero(place >= 0))
-        else:
-            batch.seen(index, np.flatnonzero(place >= 0), place)
-        found = batch.found
-        found._put(left, new.verdict, new.risk, new.support, new.hard)
-        return self._until_changed(batch)
-
-    def _predict_columns(self, given: Mapping[str, Any], action: str, count: int) -> Predictions:
-        """Answer for columns that fit together."""
-        names = self.vocabulary.of(action)
-        with self._lock:
-            evidence = self._actions.get(action)
-            known = evidence or ActionEvidence(names)
-            columns = [_column(name, given[name], at in known.quantities) for at, name in enumerate(names)]
-            batch = _Batch(self, action, known, columns, count)
-            if evidence is None:
-                batch.found._put(slice(None), _UNKNOWN, 0.5 * batch.severity, 0, False)
-                batch.whole()
-            else:
-                batch.answer()
-            return self._until_changed(batch)
-
-    def _until_changed(self, batch: _Batch) -> Predictions:
-        """Return a batch's answers, which can be asked for more until the model has observed more."""
-        when = self.observations
-
-        def ask(row: int) -> Prediction:
-            with self._lock:
-                if self.observations != when:
-                    raise BadArgument(
-                        f"the model has observed {self.observations - when} more since this batch was predicted: read "
-                        "whole predictions before, or predict again"
-                    )
-                return batch.ask(row)
-
-        batch.found._ask = ask
-        return batch.found
-
-    def _judge_features(self, action: str, features: tuple[Any, ...]) -> Prediction:
-        """Return the single call's answer for a vector."""
-        evidence = self._actions.get(action)
-        case = None if evidence is None else evidence.cases.get(evidence.key_of(features))
-        return self._judge(action, evidence, features, case)
+def _judge_features(model: Batched, action: str, features: tuple[Any, ...]) -> Prediction:
+    """Return the single call's answer for a vector."""
+    evidence = model._actions.get(action)
+    case = None if evidence is None else evidence.cases.get(evidence.key_of(features))
+    return model._judge(action, evidence, features, case)

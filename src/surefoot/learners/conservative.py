@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from surefoot import values
 from surefoot.errors import BadArgument, MergeRefused
 from surefoot.learners._answering import Answering, say_relation
+from surefoot.learners._batching import Batched
 from surefoot.learners._cases import NO_EFFECTS, Case, Item, Signature, counted
 from surefoot.learners._judging import (
     BOUND,
@@ -27,7 +28,6 @@ from surefoot.learners._judging import (
     summary_of,
 )
 from surefoot.learners._programs import Foresight, Told, told
-from surefoot.learners.batches import Batched
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.recalling import Recalling, VocabularyChanged
 from surefoot.learners.vocabulary import MISSING, Vocabulary
