@@ -21,7 +21,8 @@ SurefootError
 ├── ModelError
 │   ├── BadModel (ValueError)               arrays, tables or functions that are no model
 │   │   └── NotADistribution                probabilities that are none, or intervals that admit none
-│   └── UnknownName (KeyError, ValueError)  a model has no state, action, label or reward of that name
+│   ├── UnknownName (KeyError, ValueError)  a model has no state, action, label or reward of that name
+│   └── BadProperty (ValueError)            a text that is no property, or one that does not fit the model
 ├── WorldError
 │   ├── NotStarted (RuntimeError)           `step` before `reset`
 │   ├── ActionUnavailableError (ValueError) a Gymnasium environment was given an action that is not on offer
@@ -46,6 +47,7 @@ __all__ = [
     "AppendFailed",
     "BadArgument",
     "BadModel",
+    "BadProperty",
     "BadSeal",
     "BrokenChain",
     "Conflict",
@@ -291,6 +293,16 @@ class UnknownName(ModelError, KeyError, ValueError):
     def __str__(self) -> str:
         """Return the message as it is (`KeyError` would show its repr)."""
         return str(self.args[0]) if self.args else ""
+
+
+class BadProperty(ModelError, ValueError):
+    """A text is no property, or asks what this kind of model cannot answer; the message shows the place.
+
+    Example:
+        >>> raise BadProperty("expected ']' at the end")
+        Traceback (most recent call last):
+        surefoot.errors.BadProperty: expected ']' at the end
+    """
 
 
 class WorldError(SurefootError):

@@ -1,0 +1,519 @@
+"""What the graph of a model decides without numbers: what can be reached, components, and probabilities 0 and 1.
+
+Every function takes anything that has the rows of a model (`choice_start`, `branch_start`, `target`), so that solvers
+can use them on models that they have made smaller. Nothing here recurs: depth costs no stack.
+
+Probabilities are above 0 on every branch here. For interval models with lower ends of 0 that is not so; what their
+graph decides is in the solver `robust`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+__all__ = [
+    "Direction",
+    "Predecessors",
+    "Rows",
+    "bottom_components",
+    "components",
+    "end_components",
+    "has_choices",
+    "internal_choices",
+    "prob0",
+    "prob1",
+    "reach",
+    "reach_back",
+    "staying",
+]
+
+Mask = NDArray[np.bool_]
+Direction = Literal["max", "min"]
+"""Who picks the choices: somebody who wants much, or somebody who wants little.
+
+Example:
+    >>> from typing import get_args
+    >>> get_args(Direction)
+    ('max', 'min')
+"""
+
+
+class Rows(Protocol):
+    """Say what a graph needs to have: S states, C choices, B branches, as in `surefoot.models.Model`.
+
+    Example:
+        >>> from surefoot.models import MarkovChain
+        >>> loop: Rows = MarkovChain(choice_start=[0, 1], branch_start=[0, 1], target=[0], probability=[1.0], initial=0)
+        >>> loop.target.tolist()
+        [0]
+    """
+
+    @property
+    def choice_start(self) -> NDArray[np.int64]:
+        """Return where the choices of each state start, (S + 1,)."""
+
+    @property
+    def branch_start(self) -> NDArray[np.int64]:
+        """Return where the branches of each choice start, (C + 1,)."""
+
+    @property
+    def target(self) -> NDArray[np.int32]:
+        """Return where each branch leads, (B,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predecessors:
+    """Hold the graph backwards: which choices lead to each state, and whose they are.
+
+    Args:
+        start: (S + 1,) int; the choices that lead to state s are `choice[start[s]:start[s + 1]]`.
+        choice: (B,) int32.
+        state: (C,) int32, the state that each choice belongs to.
+
+    Example:
+        >>> from surefoot.models import MarkovChain
+        >>> step = MarkovChain(choice_start=[0, 1, 1], branch_start=[0, 1], target=[1], probability=[1.0], initial=0)
+        >>> back = Predecessors.of(step)
+        >>> back.start.tolist(), back.choice.tolist(), back.state.tolist()
+        ([0, 0, 1], [0], [0])
+    """
+
+    start: NDArray[np.int64]
+    choice: NDArray[np.int32]
+    state: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: Rows) -> Predecessors:
+        """Return the predecessors of a model. Cost: linear, one counting sort of the branches."""
+        states, choices = len(rows.choice_start) - 1, len(rows.branch_start) - 1
+        ones = np.ones(len(rows.target), np.int8)
+        flipped = csr_matrix((ones, rows.target, rows.branch_start), (choices, states)).tocsc()
+        owner = np.repeat(np.arange(states, dtype=np.int32), np.diff(rows.choice_start))
+        return cls(flipped.indptr.astype(np.int64), flipped.indices.astype(np.int32), owner)
+
+    def of_states(self, states: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the choices that lead to any of some states; one that leads to several of them comes several times."""
+        return self.choice[_spans(self.start[states], self.start[states + 1])]
+
+
+def _spans(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of all the half-open ranges, one after the other."""
+    counts = stop - start
+    total = int(counts.sum())
+    ends = np.cumsum(counts)
+    return np.arange(total, dtype=np.int64) + np.repeat(start - (ends - counts), counts)
+
+
+def has_choices(rows: Rows) -> Mask:
+    """Say which states have choices.
+
+    Example:
+        >>> from surefoot.models import MarkovChain
+        >>> step = MarkovChain(choice_start=[0, 1, 1], branch_start=[0, 1], target=[1], probability=[1.0], initial=0)
+        >>> has_choices(step).tolist()
+        [True, False]
+    """
+    return rows.choice_start[1:] > rows.choice_start[:-1]
+
+
+def staying(rows: Rows, inside: Mask) -> Mask:
+    """Say which choices lead only to states that are `inside`.
+
+    Args:
+        rows: the model.
+        inside: (S,) bool.
+
+    Example:
+        >>> import numpy as np
+        >>> from surefoot.models import MarkovChain
+        >>> coin = MarkovChain(choice_start=[0, 1, 2, 3], branch_start=[0, 2, 3, 4], target=[1, 2, 1, 2],
+        ...                    probability=[0.5, 0.5, 1.0, 1.0], initial=0)
+        >>> staying(coin, np.array([True, True, False])).tolist()
+        [False, True, False]
+    """
+    if len(rows.branch_start) == 1:
+        return np.zeros(0, bool)
+    return np.logical_and.reduceat(inside[rows.target], rows.branch_start[:-1])
+
+
+def reach(rows: Rows, start: Mask, *, through: Mask | None = None, choices: Mask | None = None) -> Mask:
+    """Say which states can be reached from `start`, which is reached itself.
+
+    Args:
+        rows: the model.
+        start: (S,) bool.
+        through: (S,) bool, the states that may be left; None: all.
+        choices: (C,) bool, the choices that may be taken; None: all.
+
+    Cost: linear, plus a few microseconds for each step of the longest shortest path.
+
+    Source: Baier, Katoen 2008, section 10.1.1.
+
+    Example:
+        >>> import numpy as np
+        >>> from surefoot.models import MarkovChain
+        >>> line = MarkovChain(choice_start=[0, 1, 2, 2], branch_start=[0, 1, 2], target=[1, 2],
+        ...                    probability=[1.0, 1.0], initial=0)
+        >>> reach(line, np.array([False, True, False])).tolist()
+        [False, True, True]
+    """
+    seen = start.copy()
+    front = np.flatnonzero(seen)
+    while len(front):
+        if through is not None:
+            front = front[through[front]]
+        taken = _spans(rows.choice_start[front], rows.choice_start[front + 1])
+        if choices is not None:
+            taken = taken[choices[taken]]
+        found = rows.target[_spans(rows.branch_start[taken], rows.branch_start[taken + 1])]
+        front = _new(found, seen)
+    return seen
+
+
+def _new(found: NDArray[np.int32], seen: Mask) -> NDArray[np.int64]:
+    """Return what was found and not seen before, each once, and mark it as seen."""
+    fresh = found[~seen[found]]
+    if len(fresh) > 1:
+        fresh = np.unique(fresh)
+    seen[fresh] = True
+    return fresh.astype(np.int64)
+
+
+def reach_back(
+    rows: Rows,
+    target: Mask,
+    *,
+    through: Mask | None = None,
+    choices: Mask | None = None,
+    back: Predecessors | None = None,
+) -> tuple[Mask, NDArray[np.int64]]:
+    """Say from where `target` can be reached with some probability, and by which choice one gets nearer to it.
+
+    Args:
+        rows: the model.
+        target: (S,) bool.
+        through: (S,) bool, the states that a way may lead through before the target; None: all.
+        choices: (C,) bool, the choices that may be taken; None: all.
+        back: the predecessors, if they are known already.
+
+    Returns:
+        A mask of the states, with the target among them; and for each state a choice that leads to a state nearer to the
+        target with some probability, -1 in the target and where there is none.
+
+    Cost: linear, plus a few microseconds for each step of the longest shortest path.
+
+    Source: Baier, Katoen 2008, section 10.6.1 (algorithm 45, backwards).
+
+    Example:
+        >>> import numpy as np
+        >>> from surefoot.models import MarkovChain
+        >>> line = MarkovChain(choice_start=[0, 1, 2, 2], branch_start=[0, 1, 2], target=[1, 2],
+        ...                    probability=[1.0, 1.0], initial=0)
+        >>> mask, choice = reach_back(line, np.array([False, True, False]))
+        >>> mask.tolist(), choice.tolist()
+        ([True, True, False], [0, -1, -1])
+    """
+    back = Predecessors.of(rows) if back is None else back
+    seen = target.copy()
+    nearer = np.full(len(seen), -1, np.int64)
+    front = np.flatnonzero(seen)
+    while len(front):
+        found = back.of_states(front)
+        if choices is not None:
+            found = found[choices[found]]
+        owner = back.state[found]
+        keep = ~seen[owner]
+        if through is not None:
+            keep &= through[owner]
+        found, owner = found[keep], owner[keep]
+        if len(owner) > 1:
+            owner, first = np.unique(owner, return_index=True)
+            found = found[first]
+        seen[owner] = True
+        nearer[owner] = found
+        front = owner.astype(np.int64)
+    return seen, nearer
+
+
+def components(rows: Rows, *, within: Mask | None = None, choices: Mask | None = None) -> tuple[int, NDArray[np.int32]]:
+    """Return the strongly connected components, numbered so that no branch leads to a higher number.
+
+    Args:
+        rows: the model.
+        within: (S,) bool; edges from or to other states do not count; None: all.
+        choices: (C,) bool, the choices whose branches count; None: all.
+
+    Returns:
+        How many there are; and the number of the component of each state.
+
+    Cost: linear.
+
+    Source: Pearce 2005 (as in SciPy); Baier, Katoen 2008, section 10.1.2.
+
+    Example:
+        >>> from surefoot.models import MarkovChain
+        >>> line = MarkovChain(choice_start=[0, 1, 2, 2], branch_start=[0, 1, 2], target=[1, 2],
+        ...                    probability=[1.0, 1.0], initial=0)
+        >>> components(line)
+        (3, array([2, 1, 0], dtype=int32))
+    """
+    states = len(rows.choice_start) - 1
+    if within is None and choices is None:
+        # All branches count: the rows are the matrix already, with the choices of a state one after the other.
+        matrix = csr_matrix(
+            (np.ones(len(rows.target), np.int8), rows.target, rows.branch_start[rows.choice_start]), (states, states)
+        )
+    else:
+        owner = np.repeat(np.arange(states, dtype=np.int32), np.diff(rows.branch_start[rows.choice_start]))
+        keep = np.ones(len(owner), bool) if choices is None else np.repeat(choices, np.diff(rows.branch_start))
+        if within is not None:
+            keep &= within[owner]
+            keep &= within[rows.target]
+        owner, to = owner[keep], rows.target[keep]
+        matrix = csr_matrix((np.ones(len(to), np.int8), (owner, to)), (states, states))
+    count, label = connected_components(matrix, directed=True, connection="strong")
+    return int(count), _topological(matrix, int(count), label)
+
+
+def _topological(matrix: csr_matrix, count: int, label: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the labels in an order in which no edge leads to a higher one; SciPy's are so, which is checked here."""
+    source = np.repeat(label, np.diff(matrix.indptr))
+    to = label[matrix.indices]
+    if bool((source >= to).all()):
+        return label.astype(np.int32)
+    between = source != to  # pragma: no cover (a SciPy that numbers in another way)
+    edges = csr_matrix(  # pragma: no cover
+        (np.ones(int(between.sum()), np.int8), (to[between], source[between])), (count, count)
+    )
+    rank, waiting = np.zeros(count, np.int64), np.diff(csr_matrix(edges.T).indptr)  # pragma: no cover
+    ready, given = list(np.flatnonzero(waiting == 0)), 0  # pragma: no cover
+    while ready:  # pragma: no cover
+        one = ready.pop()
+        rank[one] = given
+        given += 1
+        for later in edges.indices[edges.indptr[one] : edges.indptr[one + 1]]:
+            waiting[later] -= 1
+            if waiting[later] == 0:
+                ready.append(later)
+    return rank[label].astype(np.int32)  # pragma: no cover
+
+
+def bottom_components(rows: Rows) -> tuple[int, NDArray[np.int32]]:
+    """Return the components that are never left, numbered from 0, and which of them each state is in; -1: none.
+
+    In a chain these are where every run ends up. A state without choices is one by itself.
+
+    Source: Baier, Katoen 2008, section 10.1.2.
+
+    Example:
+        >>> from surefoot.models import MarkovChain
+        >>> coin = MarkovChain(choice_start=[0, 1, 2, 2], branch_start=[0, 2, 3], target=[1, 2, 1],
+        ...                    probability=[0.5, 0.5, 1.0], initial=0)
+        >>> bottom_components(coin)[1].tolist() in ([-1, 0, 1], [-1, 1, 0])
+        True
+    """
+    count, label = components(rows)
+    owner = np.repeat(np.arange(len(label)), np.diff(rows.branch_start[rows.choice_start]))
+    bottom = np.ones(count, bool)
+    bottom[label[owner[label[owner] != label[rows.target]]]] = False
+    number = np.where(bottom, np.cumsum(bottom) - 1, -1)
+    return int(bottom.sum()), number[label].astype(np.int32)
+
+
+def end_components(
+    rows: Rows, *, within: Mask | None = None, choices: Mask | None = None, back: Predecessors | None = None
+) -> tuple[int, NDArray[np.int32]]:
+    """Return the maximal end components: where one can stay for ever and get from everywhere to everywhere.
+
+    Args:
+        rows: the model.
+        within: (S,) bool, the states that may be in one; None: all.
+        choices: (C,) bool, the choices that may be taken; None: all.
+        back: the predecessors, if they are known already.
+
+    Returns:
+        How many there are; and which of them each state is in, -1: none. The choices of an end component are those of
+        its states that do not leave it, see `internal_choices`. A state without choices is in none.
+
+    Cost: linear for each round; rounds are few but for models that are made to need many.
+
+    Source: de Alfaro 1997, section 3.3; Baier, Katoen 2008, algorithm 47.
+
+    Example:
+        >>> from surefoot.models import MDP
+        >>> two = MDP(choice_start=[0, 2, 3, 3], choice_action=[0, 1, 0], branch_start=[0, 1, 3, 4],
+        ...           target=[1, 0, 2, 0], probability=[1.0, 0.5, 0.5, 1.0], initial=0)
+        >>> end_components(two)
+        (1, array([ 0,  0, -1], dtype=int32))
+    """
+    back = Predecessors.of(rows) if back is None else back
+    inside = has_choices(rows) if within is None else within & has_choices(rows)
+    allowed = np.ones(len(back.state), bool) if choices is None else choices.copy()
+    allowed &= inside[back.state]
+    if len(allowed):
+        allowed &= staying(rows, inside)
+    while True:
+        _drop_stuck(back, inside, allowed)
+        if not inside.any():
+            return 0, np.full(len(inside), -1, np.int32)
+        _, label = components(rows, within=inside, choices=allowed)
+        leaves = label[rows.target] != np.repeat(label[back.state], np.diff(rows.branch_start))
+        crossing = allowed & np.logical_or.reduceat(leaves, rows.branch_start[:-1])
+        if not crossing.any():
+            break
+        allowed &= ~crossing
+    numbers = np.full(len(inside), -1, np.int32)
+    found, which = np.unique(label[inside], return_inverse=True)
+    numbers[inside] = which
+    return len(found), numbers
+
+
+def _drop_stuck(back: Predecessors, inside: Mask, allowed: Mask) -> None:
+    """Take out, in place, states that have no allowed choice, and choices that lead to them, until there are none."""
+    left = np.bincount(back.state[allowed], minlength=len(inside))
+    stuck = np.flatnonzero(inside & (left == 0))
+    while len(stuck):
+        inside[stuck] = False
+        into = back.of_states(stuck)
+        lost = np.unique(into[allowed[into]])
+        allowed[lost] = False
+        owners = back.state[lost]
+        np.subtract.at(left, owners, 1)
+        owners = np.unique(owners)
+        stuck = owners[inside[owners] & (left[owners] == 0)]
+
+
+def internal_choices(rows: Rows, numbers: NDArray[np.int32]) -> Mask:
+    """Say which choices stay in the end component of their state.
+
+    Args:
+        rows: the model.
+        numbers: (S,) int32, which end component each state is in, -1: none, as `end_components` returns them.
+
+    Example:
+        >>> from surefoot.models import MDP
+        >>> two = MDP(choice_start=[0, 2, 3, 3], choice_action=[0, 1, 0], branch_start=[0, 1, 3, 4],
+        ...           target=[1, 0, 2, 0], probability=[1.0, 0.5, 0.5, 1.0], initial=0)
+        >>> internal_choices(two, end_components(two)[1]).tolist()
+        [True, False, True]
+    """
+    if len(rows.branch_start) == 1:
+        return np.zeros(0, bool)
+    owner = np.repeat(np.arange(len(numbers)), np.diff(rows.choice_start))
+    mine = numbers[owner]
+    same = numbers[rows.target] == np.repeat(mine, np.diff(rows.branch_start))
+    return np.logical_and.reduceat(same, rows.branch_start[:-1]) & (mine >= 0)
+
+
+def prob0(
+    rows: Rows,
+    target: Mask,
+    direction: Direction = "max",
+    *,
+    through: Mask | None = None,
+    back: Predecessors | None = None,
+) -> Mask:
+    """Say where the probability to reach `target` is exactly 0.
+
+    Args:
+        rows: the model.
+        target: (S,) bool.
+        direction: `max`: 0 whatever is chosen; `min`: some way to choose makes it 0.
+        through: (S,) bool, the states that a run may pass before the target (the left of an until); None: all.
+        back: the predecessors, if they are known already.
+
+    Cost: linear, plus a few microseconds for each step of the longest shortest path.
+
+    Source: de Alfaro 1997, section 3.4; Baier, Katoen 2008, algorithms 45 and 46; Prob0A and Prob0E of Forejt et al. 2011.
+
+    Example:
+        >>> import numpy as np
+        >>> from surefoot.models import MDP
+        >>> two = MDP(choice_start=[0, 2, 2, 2], choice_action=[0, 1], branch_start=[0, 1, 2], target=[1, 2],
+        ...           probability=[1.0, 1.0], initial=0)
+        >>> goal = np.array([False, True, False])
+        >>> prob0(two, goal).tolist(), prob0(two, goal, "min").tolist()
+        ([False, False, True], [True, False, True])
+    """
+    back = Predecessors.of(rows) if back is None else back
+    if direction == "max":
+        return ~reach_back(rows, target, through=through, back=back)[0]
+    hit = target.copy()
+    left = np.diff(rows.choice_start).copy()
+    leads = np.zeros(len(back.state), bool)
+    front = np.flatnonzero(hit)
+    while len(front):
+        found = back.of_states(front)
+        found = np.unique(found[~leads[found]])
+        leads[found] = True
+        owners = back.state[found]
+        np.subtract.at(left, owners, 1)
+        owners = np.unique(owners)
+        owners = owners[(left[owners] == 0) & ~hit[owners]]
+        if through is not None:
+            owners = owners[through[owners]]
+        hit[owners] = True
+        front = owners.astype(np.int64)
+    return ~hit
+
+
+def prob1(
+    rows: Rows,
+    target: Mask,
+    direction: Direction = "max",
+    *,
+    through: Mask | None = None,
+    choices: Mask | None = None,
+    back: Predecessors | None = None,
+) -> tuple[Mask, NDArray[np.int64]]:
+    """Say where the probability to reach `target` is exactly 1, and by which choices.
+
+    Args:
+        rows: the model.
+        target: (S,) bool.
+        direction: `max`: some way to choose makes it 1; `min`: it is 1 whatever is chosen.
+        through: (S,) bool, the states that a run may pass before the target; None: all.
+        choices: (C,) bool, the choices that may be taken, for `max`; None: all.
+        back: the predecessors, if they are known already.
+
+    Returns:
+        A mask of the states; and for each of them a choice such that to take these choices makes it 1 (-1 in the target,
+        and outside the mask).
+
+    Cost: linear for each round; `min` needs one.
+
+    Source: de Alfaro 1997, section 3.4; Prob1A and Prob1E of Forejt et al. 2011, section 4.2.
+
+    Example:
+        >>> import numpy as np
+        >>> from surefoot.models import MDP
+        >>> two = MDP(choice_start=[0, 2, 2, 2], choice_action=[0, 1], branch_start=[0, 1, 2], target=[1, 2],
+        ...           probability=[1.0, 1.0], initial=0)
+        >>> mask, choice = prob1(two, np.array([False, True, False]))
+        >>> mask.tolist(), choice.tolist()
+        ([True, True, False], [0, -1, -1])
+    """
+    back = Predecessors.of(rows) if back is None else back
+    free = np.ones(len(target), bool) if through is None else through
+    if direction == "min":
+        avoiding = prob0(rows, target, "min", through=through, back=back)
+        lost = reach_back(rows, avoiding, through=free & ~target, back=back)[0]
+        first = np.where(has_choices(rows), rows.choice_start[:-1], -1)
+        return ~lost, np.where(lost | target, -1, first)
+    sure = reach_back(rows, target, through=through, choices=choices, back=back)[0]
+    allowed = np.ones(len(back.state), bool) if choices is None else choices.copy()
+    gone = ~sure
+    while True:
+        into = back.of_states(np.flatnonzero(gone))
+        allowed[into] = False
+        again, nearer = reach_back(rows, target, through=free & sure, choices=allowed, back=back)
+        gone = sure & ~again
+        sure = again
+        if not gone.any():
+            return sure, nearer

@@ -1,0 +1,144 @@
+"""Sweeps over a problem, compiled by numba: every node from the newest values (Gauss-Seidel).
+
+The functions are plain Python, so that they can be read and tested without numba; `NumbaSweeps` compiles them at its
+first use and keeps what it compiled.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.errors import MissingExtra
+from surefoot.solvers._problem import Problem
+
+__all__ = ["NumbaSweeps", "compiled", "is_there", "sweep_all", "sweep_policy"]
+
+Values = NDArray[np.float64]
+
+
+def sweep_all(
+    choice_start: Any,
+    branch_start: Any,
+    target: Any,
+    weight: Any,
+    constant: Any,
+    maximise: bool,
+    values: Any,
+    policy: Any,
+    factor: float,
+    shift: float,
+) -> None:
+    """Set every value to that of its best choice, and `policy` to that choice, in place."""
+    for node in range(len(choice_start) - 1):
+        first = choice_start[node]
+        best, chosen = 0.0, first
+        for choice in range(first, choice_start[node + 1]):
+            worth = constant[choice]
+            for branch in range(branch_start[choice], branch_start[choice + 1]):
+                worth += weight[branch] * values[target[branch]]
+            if choice == first or (worth > best if maximise else worth < best):
+                best, chosen = worth, choice
+        values[node] = best * factor + shift
+        policy[node] = chosen
+
+
+def sweep_policy(
+    branch_start: Any,
+    target: Any,
+    weight: Any,
+    constant: Any,
+    policy: Any,
+    values: Any,
+    change: Any,
+    before: Any,
+    factor: float,
+    shift: float,
+    sweeps: int,
+) -> None:
+    """Set every value to that of its chosen choice, `sweeps` times, in place; keep the last two changes."""
+    for sweep in range(sweeps):
+        for node in range(len(policy)):
+            choice = policy[node]
+            worth = constant[choice]
+            for branch in range(branch_start[choice], branch_start[choice + 1]):
+                worth += weight[branch] * values[target[branch]]
+            worth = worth * factor + shift
+            if sweep == sweeps - 2:
+                before[node] = worth - values[node]
+            elif sweep == sweeps - 1:
+                change[node] = worth - values[node]
+            values[node] = worth
+
+
+@cache
+def is_there() -> bool:
+    """Say whether numba is installed."""
+    return find_spec("numba") is not None
+
+
+@cache
+def compiled(function: Any) -> Any:
+    """Return a function of this module, compiled.
+
+    Raises:
+        MissingExtra: numba is not installed.
+    """
+    try:
+        from numba import njit
+    except ImportError as error:
+        raise MissingExtra.of("numba", extra="fast", what="compiled sweeps") from error
+    return njit(cache=True, nogil=True)(function)
+
+
+class NumbaSweeps:
+    """Sweep over the nodes of a problem; the methods mean what those of `NumpySweeps` mean."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._all, self._policy = compiled(sweep_all), compiled(sweep_policy)
+
+    def improve(self, values: Values, push: tuple[float, float]) -> tuple[Values, NDArray[np.int64]]:
+        """Return the values after one sweep over all choices, and the best choice of each node."""
+        problem = self.problem
+        new, policy = values.copy(), np.empty(problem.size, np.int64)
+        self._all(
+            problem.choice_start,
+            problem.branch_start,
+            problem.target,
+            problem.weight,
+            problem.constant,
+            problem.direction == "max",
+            new,
+            policy,
+            *push,
+        )
+        return new, policy
+
+    def check(self, values: Values, push: tuple[float, float]) -> Values:
+        """Return the values after one sweep over all choices."""
+        return self.improve(values, push)[0]
+
+    def evaluate(
+        self, policy: NDArray[np.int64], values: Values, push: tuple[float, float], sweeps: int
+    ) -> tuple[Values, Values, Values]:
+        """Return the values after some sweeps (at least 2) over the choices of a policy, and the last two changes."""
+        problem = self.problem
+        new, change, before = values.copy(), np.empty_like(values), np.empty_like(values)
+        self._policy(
+            problem.branch_start,
+            problem.target,
+            problem.weight,
+            problem.constant,
+            policy,
+            new,
+            change,
+            before,
+            *push,
+            max(sweeps, 2),
+        )
+        return new, change, before

@@ -1,0 +1,63 @@
+"""Sweeps over a problem with NumPy and SciPy: every node from the values of the sweep before (Jacobi)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from surefoot.solvers._problem import Problem
+
+__all__ = ["NumpySweeps"]
+
+Values = NDArray[np.float64]
+
+
+class NumpySweeps:
+    """Sweep over the nodes of a problem.
+
+    Each method takes `push`, a pair (factor, shift) that moves every new value to the safe side of what rounding may have
+    done: new = value * factor + shift. (1.0, 0.0) does nothing.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        shape = (len(problem.constant), problem.size)
+        self.matrix = csr_matrix((problem.weight, problem.target, problem.branch_start), shape)
+        self.best = np.maximum if problem.direction == "max" else np.minimum
+        self._chosen: NDArray[np.int64] | None = None
+        self._rows: csr_matrix | None = None
+
+    def improve(self, values: Values, push: tuple[float, float]) -> tuple[Values, NDArray[np.int64]]:
+        """Return the values after one sweep over all choices, and the best choice of each node."""
+        problem = self.problem
+        worth = self.matrix @ values
+        worth += problem.constant
+        best = self.best.reduceat(worth, problem.choice_start[:-1])
+        hits = np.flatnonzero(worth == np.repeat(best, np.diff(problem.choice_start)))
+        policy = hits[np.searchsorted(hits, problem.choice_start[:-1])]
+        return best * push[0] + push[1], policy
+
+    def check(self, values: Values, push: tuple[float, float]) -> Values:
+        """Return the values after one sweep over all choices."""
+        worth = self.matrix @ values
+        worth += self.problem.constant
+        best = self.best.reduceat(worth, self.problem.choice_start[:-1])
+        return best * push[0] + push[1]
+
+    def evaluate(
+        self, policy: NDArray[np.int64], values: Values, push: tuple[float, float], sweeps: int
+    ) -> tuple[Values, Values, Values]:
+        """Return the values after some sweeps (at least 2) over the choices of a policy, and the last two changes."""
+        if self._chosen is not policy:
+            self._rows, self._chosen = self.matrix[policy], policy
+        rows, constant = self._rows, self.problem.constant[policy] * push[0] + push[1]
+        assert rows is not None
+        change = before = np.zeros_like(values)
+        for _ in range(max(sweeps, 2)):
+            new = rows @ values
+            if push[0] != 1.0:
+                new *= push[0]
+            new += constant
+            before, change, values = change, new - values, new
+        return values, change, before
