@@ -22,7 +22,8 @@ SurefootError
 │   ├── BadModel (ValueError)               arrays, tables or functions that are no model
 │   │   └── NotADistribution                probabilities that are none, or intervals that admit none
 │   ├── UnknownName (KeyError, ValueError)  a model has no state, action, label or reward of that name
-│   └── BadProperty (ValueError)            a text that is no property, or one that does not fit the model
+│   ├── BadProperty (ValueError)            a text that is no property, or one that does not fit the model
+│   └── Undecided (ValueError)              the bounds of a value leave open whether a property holds
 ├── WorldError
 │   ├── NotStarted (RuntimeError)           `step` before `reset`
 │   ├── ActionUnavailableError (ValueError) a Gymnasium environment was given an action that is not on offer
@@ -65,6 +66,7 @@ __all__ = [
     "NotStarted",
     "ReadOnly",
     "SurefootError",
+    "Undecided",
     "UnknownFormat",
     "UnknownItem",
     "UnknownName",
@@ -302,6 +304,15 @@ class BadProperty(ModelError, ValueError):
         >>> raise BadProperty("expected ']' at the end")
         Traceback (most recent call last):
         surefoot.errors.BadProperty: expected ']' at the end
+    """
+
+
+class Undecided(ModelError, ValueError):
+    """The bounds of a value leave open whether a property holds; the message holds them.
+
+    Example:
+        >>> issubclass(Undecided, ModelError)
+        True
     """
 
 

@@ -9,7 +9,8 @@ S=? [ "busy" ]                         in which part of the time, in the long ru
 "goal" & P>=1 [ F "home" ]             which states
 ```
 
-Two words after each other, as in `Pmaxmin`, say who picks choices, and who picks from the intervals of an interval model.
+Two words after each other, as in `Pmaxmin`, say who picks choices, and who picks from the intervals of a model that has
+them.
 
 Source: the property language of PRISM (Kwiatkowska, Norman, Parker 2011); CTL and LTL in Baier, Katoen 2008.
 """
@@ -234,11 +235,11 @@ def parse(text: str) -> Formula:
     Example:
         >>> parse('Pmax=? [ F "goal" ]').kind
         'P'
-        >>> parse('Pmax=? [ F "goal" ')
+        >>> parse('Pmax=? [ F goal" ]')
         Traceback (most recent call last):
-        surefoot.errors.BadProperty: expected ']' at the end:
-            Pmax=? [ F "goal"
-                              ^
+        surefoot.errors.BadProperty: '"' means nothing at column 16:
+            Pmax=? [ F goal" ]
+                           ^
     """
     if not isinstance(text, str):
         raise BadProperty(f"a property is text, got {text!r}")
@@ -382,9 +383,8 @@ class _Parser:
             self.place += 1
             return Label(value[1:-1], at)
         if kind == "word":
-            if _HEAD.match(value) and self.peek(1)[1] in ("=?", "=", "<", "<=", ">", ">=", "{"):
-                if not (value in ("P", "R", "S") and self.peek(1)[1] in ("=", "<", "<=", ">", ">=") and not self._asks()):
-                    return self.operator()
+            if self._is_operator(value):
+                return self.operator()
             self.place += 1
             if value in ("true", "false"):
                 return Number(value == "true", at)
@@ -399,9 +399,15 @@ class _Parser:
             return inner
         return self.fail("expected a formula" if kind == "end" else f"{value!r} is not expected")
 
-    def _asks(self) -> bool:
-        """Say whether a bound and then a bracket follow a word that may be an operator or a variable."""
-        return self.peek(2)[0] == "number" and self.peek(3)[1] == "["
+    def _is_operator(self, word: str) -> bool:
+        """Say whether a word is P, R or S with what it asks, and not a variable of that name."""
+        after = self.peek(1)[1]
+        if not _HEAD.match(word):
+            return False
+        if after in ("=?", "{") or (word == "R" and after in ("min", "max", "minmin", "minmax", "maxmin", "maxmax")):
+            return True
+        number = 3 if self.peek(2)[1] == "-" else 2
+        return after in ("<", "<=", ">", ">=") and (self.peek(number)[0] == "end" or self.peek(number + 1)[1] == "[")
 
     def operator(self) -> Operator:
         """Read P, R or S."""
@@ -428,8 +434,8 @@ class _Parser:
             self.fail(f"a probability is in [0, 1], not {bound:g}", where)
         self.need("[")
         start = self.peek()[2]
-        readers: dict[str, Callable[[], Formula | Reward]] = {"P": self.path, "R": self.rewards, "S": lambda: self.level(0)}
-        of = readers[kind]()
+        readers: dict[str, Callable[[], Formula | Reward]] = {"P": self.path, "R": self.rewards}
+        of = readers.get(kind, self.path)()
         text = self.text[start : self.peek()[2]].strip()
         self.need("]")
         if kind == "P" and not is_temporal(of):

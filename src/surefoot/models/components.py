@@ -105,9 +105,10 @@ class Predecessors:
 def _spans(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the numbers of all the half-open ranges, one after the other."""
     counts = stop - start
-    total = int(counts.sum())
     ends = np.cumsum(counts)
-    return np.arange(total, dtype=np.int64) + np.repeat(start - (ends - counts), counts)
+    numbers = np.arange(int(counts.sum()), dtype=np.int64)
+    numbers += np.repeat(start - (ends - counts), counts)
+    return numbers
 
 
 def has_choices(rows: Rows) -> Mask:
@@ -203,8 +204,8 @@ def reach_back(
         back: the predecessors, if they are known already.
 
     Returns:
-        A mask of the states, with the target among them; and for each state a choice that leads to a state nearer to the
-        target with some probability, -1 in the target and where there is none.
+        A mask of the states, with the target among them; and for each state a choice that leads to a state nearer to
+        the target with some probability, -1 in the target and where there is none.
 
     Cost: linear, plus a few microseconds for each step of the longest shortest path.
 
@@ -430,7 +431,8 @@ def prob0(
 
     Cost: linear, plus a few microseconds for each step of the longest shortest path.
 
-    Source: de Alfaro 1997, section 3.4; Baier, Katoen 2008, algorithms 45 and 46; Prob0A and Prob0E of Forejt et al. 2011.
+    Source: de Alfaro 1997, section 3.4; Baier, Katoen 2008, algorithms 45 and 46; Prob0A and Prob0E of Forejt et al.
+        2011.
 
     Example:
         >>> import numpy as np
@@ -483,8 +485,8 @@ def prob1(
         back: the predecessors, if they are known already.
 
     Returns:
-        A mask of the states; and for each of them a choice such that to take these choices makes it 1 (-1 in the target,
-        and outside the mask).
+        A mask of the states; and for each of them a choice such that to take these choices makes it 1 (-1 in the
+        target, and outside the mask).
 
     Cost: linear for each round; `min` needs one.
 

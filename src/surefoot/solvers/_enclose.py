@@ -1,11 +1,12 @@
 """Bounds of the one solution of a problem: a good guess by policy iteration, then a proof by one sweep.
 
-The proof is that of optimistic value iteration: when one sweep over all choices, with every rounding pushed upwards, raises
-no value, then the values are upper bounds (and likewise below). It does not matter where the guess comes from. The guess
-is what modified policy iteration has reached, plus what is still missing, read off the last two changes of each value.
+The proof is that of optimistic value iteration: when one sweep over all choices, with every rounding pushed upwards,
+raises no value, then the values are upper bounds (and likewise below). It does not matter where the guess comes from.
+The guess is what modified policy iteration has reached, plus what is still missing, read off the last two changes of
+each value.
 
-Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (what is
-missing).
+Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (what
+is missing).
 """
 
 from __future__ import annotations
@@ -19,11 +20,23 @@ from numpy.typing import NDArray
 
 from surefoot.errors import BadArgument
 from surefoot.solvers._direct import cheaper, solve_directly
+from surefoot.solvers._intervals import CompiledIntervalSweeps, IntervalProblem, IntervalSweeps
 from surefoot.solvers._numba import NumbaSweeps, is_there
 from surefoot.solvers._numpy import NumpySweeps
 from surefoot.solvers._problem import Problem
 
-__all__ = ["Enclosure", "Engine", "Sweeps", "close", "enclose", "prove", "proved_directly", "pushes", "relative_size", "sweeps_of"]
+__all__ = [
+    "Enclosure",
+    "Engine",
+    "Sweeps",
+    "close",
+    "enclose",
+    "prove",
+    "proved_directly",
+    "pushes",
+    "relative_size",
+    "sweeps_of",
+]
 
 Values = NDArray[np.float64]
 Engine = Literal["auto", "numba", "numpy"]
@@ -34,7 +47,9 @@ _NONE = (1.0, 0.0)
 class Sweeps(Protocol):
     """Say what both engines offer; see `NumpySweeps`."""
 
-    problem: Problem
+    @property
+    def problem(self) -> Problem | IntervalProblem:
+        """Return what is swept over."""
 
     def improve(self, values: Values, push: tuple[float, float], /) -> tuple[Values, NDArray[np.int64]]:
         """Return the values after one sweep over all choices, and the best choice of each node."""
@@ -67,30 +82,36 @@ class Enclosure:
     close: bool
 
 
-def sweeps_of(problem: Problem, engine: Engine = "auto") -> Sweeps:
+def sweeps_of(problem: Problem | IntervalProblem, engine: Engine = "auto") -> Sweeps:
     """Return sweeps over a problem: compiled where numba is there (`auto`), or as asked."""
     if engine not in ("auto", "numba", "numpy"):
         raise BadArgument(f"engine must be 'auto', 'numba' or 'numpy', got {engine!r}")
-    if engine == "numba" or (engine == "auto" and is_there()):
+    fast = engine == "numba" or (engine == "auto" and is_there())
+    if isinstance(problem, IntervalProblem):
+        return CompiledIntervalSweeps(problem) if fast else IntervalSweeps(problem)
+    if fast:
         return NumbaSweeps(problem)
     return NumpySweeps(problem)
 
 
-def pushes(problem: Problem, values: Values) -> tuple[tuple[float, float], tuple[float, float]]:
+def pushes(problem: Problem | IntervalProblem, values: Values) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return what moves a computed row down, and up, at least as far as rounding may have moved it the other way."""
     if problem.relative:
         return (1.0 - problem.rounding, 0.0), (1.0 + problem.rounding, 0.0)
     most = float(np.abs(problem.constant).max(initial=0.0)) + 2.0 * float(np.abs(values).max(initial=0.0))
+    if isinstance(problem, IntervalProblem):
+        most += float(np.abs(problem.fixed).max(initial=0.0))
+        most += 0.0 if problem.extra is None else float(np.abs(problem.extra).max(initial=0.0))
     shift = problem.rounding * most
     return (1.0, -shift), (1.0, shift)
 
 
-def relative_size(problem: Problem, values: Values) -> Values:
+def relative_size(problem: Problem | IntervalProblem, values: Values) -> Values:
     """Return the sizes against which errors are measured."""
     return np.maximum(np.abs(values), max(problem.floor, _TINY))
 
 
-def close(problem: Problem, lower: Values, upper: Values, tolerance: float) -> bool:
+def close(problem: Problem | IntervalProblem, lower: Values, upper: Values, tolerance: float) -> bool:
     """Say whether the middle of the bounds is nowhere further from the value than `tolerance` allows."""
     with np.errstate(invalid="ignore"):
         return bool((upper - lower <= 2 * tolerance * relative_size(problem, np.maximum(lower, -upper))).all())
@@ -107,8 +128,8 @@ def prove(
 ) -> tuple[Values | None, float]:
     """Return bounds if a sweep proves them, starting from a guess; and how many sweeps that took.
 
-    Upper: when B(u) <= u, rounding against us, then u is at least the solution, because the solution is the only one and
-    B is monotone. Lower likewise.
+    Upper: when B(u) <= u, rounding against us, then u is at least the solution, because the solution is the only one
+    and B is monotone. Lower likewise.
 
     Args:
         sweeps: who sweeps.
@@ -134,7 +155,9 @@ def prove(
     return None, used
 
 
-def _widened(problem: Problem, values: Values, margin: float) -> tuple[tuple[float, float], tuple[float, float]]:
+def _widened(
+    problem: Problem | IntervalProblem, values: Values, margin: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return pushes that leave a margin on every step."""
     down, up = pushes(problem, values)
     if problem.relative:
@@ -143,7 +166,12 @@ def _widened(problem: Problem, values: Values, margin: float) -> tuple[tuple[flo
 
 
 def enclose(
-    problem: Problem, *, tolerance: float, max_sweeps: int, engine: Engine = "auto", direct: bool | None = None
+    problem: Problem | IntervalProblem,
+    *,
+    tolerance: float,
+    max_sweeps: int,
+    engine: Engine = "auto",
+    direct: bool | None = None,
 ) -> Enclosure:
     """Return bounds of the solution of a problem.
 
@@ -159,6 +187,8 @@ def enclose(
     sweeps = sweeps_of(problem, engine)
     if not problem.size:
         return Enclosure(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), 0, True)
+    if isinstance(problem, IntervalProblem):
+        return _Search(sweeps, tolerance, max_sweeps, False).run()
     if direct:
         found = solve_directly(problem, sweeps, tolerance)
         if found is not None:
@@ -220,7 +250,9 @@ class _Search:
             todo = float(np.log(wanted / lacks) / np.log(ratio))
             if self.may_be_direct and todo > 100:
                 self.may_be_direct = False
-                if cheaper(self.problem, self.policy, float(np.log(self.tolerance / 4 / lacks) / np.log(ratio))):
+                if isinstance(self.problem, Problem) and cheaper(
+                    self.problem, self.policy, float(np.log(self.tolerance / 4 / lacks) / np.log(ratio))
+                ):
                     self.used += spent
                     return None
             count = int(min(max(todo * 0.7, 3), 200))
@@ -241,7 +273,9 @@ class _Search:
             return None, None
         lower: Values | None = self.values
         if not self.from_below:
-            lower, count = prove(self.sweeps, self.values - missing - slack, "lower", self.policy, margin=margin, inner=inner)
+            lower, count = prove(
+                self.sweeps, self.values - missing - slack, "lower", self.policy, margin=margin, inner=inner
+            )
             self.used += count
         if lower is None or not close(self.problem, lower, upper, self.tolerance):
             return None, upper
@@ -249,6 +283,7 @@ class _Search:
 
     def _directly(self) -> Enclosure:
         """Solve linear equations; go on sweeping if that does not prove what is asked."""
+        assert isinstance(self.problem, Problem)
         found = solve_directly(self.problem, self.sweeps, self.tolerance, policy=self.policy)
         if found is not None:
             done = proved_directly(self.sweeps, *found, self.tolerance)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from surefoot.errors import MissingExtra
 from surefoot.solvers._problem import Problem
 
-__all__ = ["NumbaSweeps", "compiled", "is_there", "sweep_all", "sweep_policy"]
+__all__ = ["NumbaSweeps", "compiled", "is_there", "sweep_all", "sweep_intervals", "sweep_policy"]
 
 Values = NDArray[np.float64]
 
@@ -73,6 +73,62 @@ def sweep_policy(
             elif sweep == sweeps - 1:
                 change[node] = worth - values[node]
             values[node] = worth
+
+
+def sweep_intervals(
+    choice_start: Any,
+    branch_start: Any,
+    target: Any,
+    lower: Any,
+    upper: Any,
+    constant: Any,
+    extra: Any,
+    maximise: bool,
+    most: bool,
+    values: Any,
+    policy: Any,
+    order: Any,
+    picked: Any,
+    factor: float,
+    shift: float,
+) -> None:
+    """Set every value to that of its best choice, where `most` says whether the intervals are picked for or against it.
+
+    `order` keeps the branches of each choice sorted by what they are worth; from one sweep to the next it changes
+    little.
+    """
+    for node in range(len(choice_start) - 1):
+        first = choice_start[node]
+        best, chosen = 0.0, first
+        for choice in range(first, choice_start[node + 1]):
+            begin, end = branch_start[choice], branch_start[choice + 1]
+            left = 1.0
+            for place in range(begin, end):
+                left -= lower[place]
+            for place in range(begin + 1, end):
+                branch = order[place]
+                worth = values[target[branch]] + (extra[branch] if len(extra) else 0.0)
+                back = place - 1
+                while back >= begin:
+                    other = order[back]
+                    than = values[target[other]] + (extra[other] if len(extra) else 0.0)
+                    if (than >= worth) if most else (than <= worth):
+                        break
+                    order[back + 1] = other
+                    back -= 1
+                order[back + 1] = branch
+            total = constant[choice]
+            for place in range(begin, end):
+                branch = order[place]
+                given = min(max(left, 0.0), upper[branch] - lower[branch])
+                left -= given
+                share = lower[branch] + given
+                picked[branch] = share
+                total += share * (values[target[branch]] + (extra[branch] if len(extra) else 0.0))
+            if choice == first or (total > best if maximise else total < best):
+                best, chosen = total, choice
+        values[node] = best * factor + shift
+        policy[node] = chosen
 
 
 @cache

@@ -16,8 +16,8 @@ Values = NDArray[np.float64]
 class NumpySweeps:
     """Sweep over the nodes of a problem.
 
-    Each method takes `push`, a pair (factor, shift) that moves every new value to the safe side of what rounding may have
-    done: new = value * factor + shift. (1.0, 0.0) does nothing.
+    Each method takes `push`, a pair (factor, shift) that moves every new value to the safe side of what rounding may
+    have done: new = value * factor + shift. (1.0, 0.0) does nothing.
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -22,7 +22,9 @@ def spans(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64
     """Return the numbers of all the half-open ranges, one after the other."""
     counts = stop - start
     ends = np.cumsum(counts)
-    return np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(start - (ends - counts), counts)
+    numbers = np.arange(int(counts.sum()), dtype=np.int64)
+    numbers += np.repeat(start - (ends - counts), counts)
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +148,12 @@ def make_problem(
     choice_start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(home, minlength=count), out=choice_start[1:])
     relative = bool((constant >= 0).all())
-    rounding = (int(sizes.max(initial=0)) + 12) * unit_roundoff
+    rounding = (2 * int(sizes.max(initial=0)) + 16) * unit_roundoff
     floor = 0.0
     if not relative:
-        floor = max(0.0 if paid is None else float(np.abs(paid).max(initial=0.0)), float(np.abs(decided).max(initial=0.0)))
+        floor = max(
+            0.0 if paid is None else float(np.abs(paid).max(initial=0.0)), float(np.abs(decided).max(initial=0.0))
+        )
     problem = Problem(
         choice_start, branch_start, goes.astype(np.int32), weight, constant, direction, relative, rounding, floor
     )

@@ -167,7 +167,8 @@ def _rewards(rows: Rows, probability: Values, objective: Objective, back: Predec
         choices &= staying(rows, sure)
         endless, unknown, merged, inside = _cycles(rows, probability, paid, open_, choices, back)
         lost = reach_back(rows, endless | unknown, through=open_, choices=choices, back=back)[0] & open_
-        choices = choices & ~(inside if inside is not None else False)
+        if inside is not None:
+            choices = choices & ~inside
     else:
         lost = np.zeros(len(target), bool)
     return _reward_problem(
@@ -175,9 +176,7 @@ def _rewards(rows: Rows, probability: Values, objective: Objective, back: Predec
     )
 
 
-def _for_nothing(
-    rows: Rows, objective: Objective, sure: Mask, back: Predecessors
-) -> tuple[Mask, NDArray[np.int64]]:
+def _for_nothing(rows: Rows, objective: Objective, sure: Mask, back: Predecessors) -> tuple[Mask, NDArray[np.int64]]:
     """Say where exactly nothing is paid, if no reward is below 0; and by which choices."""
     assert objective.reward is not None
     none = np.zeros(len(sure), bool), np.full(len(sure), -1, np.int64)
@@ -264,9 +263,7 @@ def _cycles(
     return endless, unknown, merged, internal_choices(rows, merged) & free
 
 
-def solved_by(
-    work: Callable[[Problem], Enclosure], model: Model, objective: Objective
-) -> Solution:
+def solved_by(work: Callable[[Problem], Enclosure], model: Model, objective: Objective) -> Solution:
     """Return what a way to enclose the solution of a problem answers for a model."""
     reduced = reduce(model, objective)
     return answer(reduced, work(reduced.problem))

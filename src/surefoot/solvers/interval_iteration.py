@@ -57,9 +57,7 @@ def interval_iteration(
     return solved_by(work, model, objective)
 
 
-def _first_bounds(
-    problem: Problem, *, rewards: bool, max_sweeps: int, engine: Engine
-) -> tuple[np.ndarray, np.ndarray]:
+def _first_bounds(problem: Problem, *, rewards: bool, max_sweeps: int, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds to start from."""
     if not rewards:
         return np.zeros(problem.size), np.ones(problem.size)
@@ -75,9 +73,7 @@ def _first_bounds(
     return least * steps if least < 0 else np.zeros(problem.size), max(most, 0.0) * steps
 
 
-def _close_in(
-    sweeps: Sweeps, lower: np.ndarray, upper: np.ndarray, tolerance: float, max_sweeps: int
-) -> Enclosure:
+def _close_in(sweeps: Sweeps, lower: np.ndarray, upper: np.ndarray, tolerance: float, max_sweeps: int) -> Enclosure:
     """Sweep on both sides until they are close."""
     problem = sweeps.problem
     policy, count = problem.choice_start[:-1].copy(), 0

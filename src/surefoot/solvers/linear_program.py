@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -77,7 +79,8 @@ def _values(problem: Problem) -> NDArray[np.float64] | None:
     own = csr_matrix((np.ones(count), owner, np.arange(count + 1)), (count, size))
     rows = csr_matrix((problem.weight, problem.target, problem.branch_start), (count, size))
     sign = 1.0 if problem.direction == "max" else -1.0
-    done = linprog(
+    # scipy-stubs know dense matrices only; HiGHS takes sparse ones.
+    done: Any = linprog(  # type: ignore[call-overload]
         c=np.full(size, sign),
         A_ub=(rows - own) * sign,
         b_ub=-problem.constant * sign,

@@ -45,8 +45,8 @@ def optimistic(
     Args:
         model: a chain or an MDP, without intervals.
         objective: what is asked.
-        tolerance: how far the middle of the bounds may be from the value, as a part of it (for rewards of both signs: as
-            a part of it or of the largest single reward, whichever is more).
+        tolerance: how far the middle of the bounds may be from the value, as a part of it (for rewards of both signs:
+            as a part of it or of the largest single reward, whichever is more).
         max_sweeps: how often to go over all choices at most; then the status is LOOSE.
         engine: `numba`, `numpy`, or `auto`: numba where it is installed.
 

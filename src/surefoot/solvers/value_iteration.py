@@ -48,7 +48,7 @@ def value_iteration(
         >>> coins = MarkovChain(choice_start=[0, 1, 2, 2, 2], branch_start=[0, 2, 4], target=[1, 3, 0, 2],
         ...                     probability=[0.5, 0.5, 0.5, 0.5], initial=0, labels={"goal": [2]})
         >>> found = value_iteration(coins, Objective(coins.labels["goal"]))
-        >>> found.status.name, found.lower[0] <= 1 / 3, found.upper[0]
+        >>> found.status.name, bool(found.lower[0] <= 1 / 3), float(found.upper[0])
         ('LOWER_ONLY', True, 1.0)
     """
     check_budget(tolerance, max_sweeps)

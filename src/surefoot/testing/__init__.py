@@ -6,6 +6,7 @@
 | a journal backend | | `BackendContract` |
 | an action model | `check_action_model(make, transitions)` | `ActionModelContract` |
 | a risk policy | `check_risk_policy(make)` | `RiskPolicyContract` |
+| a solver of models | | `SolverContract` |
 
 `surefoot.testing.strategies` draws values, actions and walks for property tests; `surefoot.testing.liars` holds worlds
 that break one law each, to test a checker with.
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from surefoot.testing.journals import BackendContract
     from surefoot.testing.laws import Law
     from surefoot.testing.risk_policies import PolicyLaw, RiskPolicyContract, check_risk_policy
+    from surefoot.testing.solvers import SolverContract
 
 __all__ = [
     "ActionModelContract",
@@ -38,6 +40,7 @@ __all__ = [
     "PolicyLaw",
     "Report",
     "RiskPolicyContract",
+    "SolverContract",
     "check_action_model",
     "check_environment",
     "check_risk_policy",
@@ -52,6 +55,7 @@ _HOMES = {
     "PolicyLaw": "surefoot.testing.risk_policies",
     "Report": "surefoot.testing.environments",
     "RiskPolicyContract": "surefoot.testing.risk_policies",
+    "SolverContract": "surefoot.testing.solvers",
     "check_action_model": "surefoot.testing.action_models",
     "check_environment": "surefoot.testing.environments",
     "check_risk_policy": "surefoot.testing.risk_policies",

@@ -1,6 +1,7 @@
-"""What a solver owes, as tests to inherit: its bounds hold on random models whose exact values are worked out in fractions.
+"""What a solver owes, as tests to inherit: its bounds hold on random models with exactly known values.
 
-Write a class that inherits `SolverContract` and returns the solver from `solver()`; pytest does the rest.
+The exact values are worked out in fractions. Write a class that inherits `SolverContract` and returns the solver from
+`solver()`; pytest does the rest.
 """
 
 from __future__ import annotations
@@ -14,22 +15,30 @@ from typing import Any
 import numpy as np
 
 from surefoot.models import MDP, MarkovChain, Model, RewardModel
+from surefoot.models.components import Direction
 from surefoot.models.solution import Objective, Solution, Solver, Status
 
 __all__ = ["SolverContract", "assert_bounds", "exact_values", "random_model"]
 
 _INF = math.inf
+_DIRECTIONS: tuple[Direction, ...] = ("max", "min")
 Exact = Fraction | float
 """A fraction, or plus or minus infinity."""
 
 
 def random_model(
-    seed: int | Sequence[int], *, states: int = 5, actions: int = 2, branches: int = 3, ends: int = 2, signed: bool = False
+    seed: int | Sequence[int],
+    *,
+    states: int = 5,
+    actions: int = 2,
+    branches: int = 3,
+    ends: int = 2,
+    signed: bool = False,
 ) -> Model:
     """Return a small random model whose probabilities are multiples of 1/16, so that floats hold them exactly.
 
-    The last `ends` states have no choices; the last is labelled `goal`. Rewards `cost` are multiples of 1/4 in [0, 4], or
-    in [-4, 4] if `signed`; a third of them are 0, so that there are cycles that cost nothing.
+    The last `ends` states have no choices; the last is labelled `goal`. Rewards `cost` are multiples of 1/4 in [0, 4],
+    or in [-4, 4] if `signed`; a third of them are 0, so that there are cycles that cost nothing.
 
     Args:
         seed: what the model depends on.
@@ -237,16 +246,16 @@ class SolverContract:
         """Bounds of reachability hold, for both directions, on random models and on random chains."""
         for seed in range(self.models):
             model = random_model([1, seed], actions=1 + seed % 3)
-            for direction in ("max", "min"):
-                self._check(model, Objective(model.labels["goal"], direction), f"seed {seed}, {direction}: ")  # type: ignore[arg-type]
+            for direction in _DIRECTIONS:
+                self._check(model, Objective(model.labels["goal"], direction), f"seed {seed}, {direction}: ")
 
     def test_bounds_of_until_hold(self) -> None:
         """Bounds hold where some states must not be passed."""
         for seed in range(self.models):
             model = random_model([2, seed], states=6)
             through = np.random.default_rng([3, seed]).random(6) < 0.7
-            for direction in ("max", "min"):
-                objective = Objective(model.labels["goal"], direction, through)  # type: ignore[arg-type]
+            for direction in _DIRECTIONS:
+                objective = Objective(model.labels["goal"], direction, through)
                 self._check(model, objective, f"seed {seed}, {direction}: ")
 
     def test_bounds_of_rewards_hold(self) -> None:
@@ -254,8 +263,8 @@ class SolverContract:
         for seed in range(self.models):
             model = random_model([4, seed], ends=1)
             paid = model.expected_reward("cost")
-            for direction in ("max", "min"):
-                objective = Objective(model.labels["goal"], direction, reward=paid)  # type: ignore[arg-type]
+            for direction in _DIRECTIONS:
+                objective = Objective(model.labels["goal"], direction, reward=paid)
                 self._check(model, objective, f"seed {seed}, {direction}: ")
 
     def test_bounds_of_negative_rewards_hold(self) -> None:
