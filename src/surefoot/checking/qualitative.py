@@ -188,8 +188,12 @@ def _equal(left: NDArray[Any], right: NDArray[Any]) -> Mask:
     if left.dtype.kind in "if" and right.dtype.kind in "if":
         return np.asarray(left == right)
     pairs = np.broadcast(left, right)
-    found = np.fromiter((_alike(a, b) for a, b in pairs), bool, pairs.size)
+    found = np.fromiter((_alike(*map(_plain, pair)) for pair in pairs), bool, pairs.size)
     return found.reshape(pairs.shape)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _alike(one: object, other: object) -> bool:

@@ -15,7 +15,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from surefoot.models._compiled import attract, compiled, drop_stuck, is_there, search_back
 
 __all__ = [
     "Direction",
@@ -221,25 +223,42 @@ def reach_back(
         ([True, True, False], [0, -1, -1])
     """
     back = Predecessors.of(rows) if back is None else back
-    seen = target.copy()
-    nearer = np.full(len(seen), -1, np.int64)
-    front = np.flatnonzero(seen)
-    while len(front):
-        found = back.of_states(front)
-        if choices is not None:
-            found = found[choices[found]]
-        owner = back.state[found]
-        keep = ~seen[owner]
-        if through is not None:
-            keep &= through[owner]
-        found, owner = found[keep], owner[keep]
-        if len(owner) > 1:
-            owner, first = np.unique(owner, return_index=True)
-            found = found[first]
-        seen[owner] = True
-        nearer[owner] = found
-        front = owner.astype(np.int64)
-    return seen, nearer
+    states = len(target)
+    if is_there():
+        seen, nearer = target.copy(), np.full(states, -1, np.int64)
+        free = np.ones(states, bool) if through is None else through
+        allowed = np.ones(len(back.state), bool) if choices is None else choices
+        queue = np.empty(states, np.int64)
+        compiled(search_back)(back.start, back.choice, back.state, free, allowed, seen, nearer, queue)
+        return seen, nearer
+    owner = back.state[back.choice]
+    goes_to = np.repeat(np.arange(states, dtype=np.int32), np.diff(back.start))
+    keep = ~target[owner]
+    if choices is not None:
+        keep &= choices[back.choice]
+    if through is not None:
+        keep &= through[owner]
+    return _search_from(target, goes_to[keep], owner[keep], back.choice[keep])
+
+
+def _search_from(
+    target: Mask, goes_to: NDArray[np.int32], owner: NDArray[np.int32], choice: NDArray[np.int32]
+) -> tuple[Mask, NDArray[np.int64]]:
+    """Search with SciPy from one more node that leads to all of the target; `goes_to` rises."""
+    states = len(target)
+    first = np.flatnonzero(target).astype(np.int32)
+    start = np.zeros(states + 2, np.int64)
+    np.cumsum(np.append(np.bincount(goes_to, minlength=states), len(first)), out=start[1:])
+    edges = csr_matrix(
+        (np.ones(len(owner) + len(first), np.int8), np.concatenate([owner, first]), start), (states + 1, states + 1)
+    )
+    order, before = breadth_first_order(edges, states, return_predecessors=True)
+    seen = np.zeros(states + 1, bool)
+    seen[order] = True
+    nearer = np.full(states, -1, np.int64)
+    hits = before[owner] == goes_to
+    nearer[owner[hits]] = choice[hits]
+    return seen[:states], nearer
 
 
 def components(rows: Rows, *, within: Mask | None = None, choices: Mask | None = None) -> tuple[int, NDArray[np.int32]]:
@@ -377,6 +396,11 @@ def end_components(
 
 def _drop_stuck(back: Predecessors, inside: Mask, allowed: Mask) -> None:
     """Take out, in place, states that have no allowed choice, and choices that lead to them, until there are none."""
+    if is_there():
+        states = len(inside)
+        left, queue = np.zeros(states, np.int64), np.empty(states, np.int64)
+        compiled(drop_stuck)(back.start, back.choice, back.state, inside, allowed, left, queue)
+        return
     left = np.bincount(back.state[allowed], minlength=len(inside))
     stuck = np.flatnonzero(inside & (left == 0))
     while len(stuck):
@@ -449,6 +473,11 @@ def prob0(
     hit = target.copy()
     left = np.diff(rows.choice_start).copy()
     leads = np.zeros(len(back.state), bool)
+    if is_there():
+        free = np.ones(len(hit), bool) if through is None else through
+        queue = np.empty(len(hit), np.int64)
+        compiled(attract)(back.start, back.choice, back.state, free, left, leads, hit, queue)
+        return ~hit
     front = np.flatnonzero(hit)
     while len(front):
         found = back.of_states(front)

@@ -16,7 +16,7 @@ from surefoot.solvers._problem import Problem, spans
 if TYPE_CHECKING:
     from surefoot.solvers._enclose import Sweeps
 
-__all__ = ["cheaper", "policy_rows", "solve_directly"]
+__all__ = ["cost_of_equations", "policy_rows", "solve_directly"]
 
 Values = NDArray[np.float64]
 _ROUNDS = 200
@@ -31,8 +31,8 @@ def policy_rows(problem: Problem, policy: NDArray[np.int64]) -> csr_matrix:
     return csr_matrix((problem.weight[where], problem.target[where], start), (problem.size, problem.size))
 
 
-def cheaper(problem: Problem, policy: NDArray[np.int64], sweeps: float) -> bool:
-    """Say whether factorising costs less than so many more sweeps, judged by the bandwidth of the graph."""
+def cost_of_equations(problem: Problem, policy: NDArray[np.int64]) -> float:
+    """Return what factorising costs, in visits of a branch by a sweep, judged by the bandwidth of the graph."""
     rows = policy_rows(problem, policy)
     shape = rows + rows.T
     order = reverse_cuthill_mckee(csr_matrix(shape), symmetric_mode=True)
@@ -42,8 +42,7 @@ def cheaper(problem: Problem, policy: NDArray[np.int64], sweeps: float) -> bool:
     reach = np.abs(place[owner] - place[rows.indices])
     # The sum over rows of the square of how far they reach: what elimination inside the band costs.
     furthest = np.maximum.reduceat(np.append(reach, 0), rows.indptr[:-1])
-    factorise = 4.0 * float((furthest.astype(np.float64) ** 2).sum()) + 500.0 * problem.size
-    return factorise < sweeps * 2.0 * rows.nnz
+    return float((furthest.astype(np.float64) ** 2).sum()) + 300.0 * problem.size
 
 
 def _ending(problem: Problem) -> NDArray[np.int64]:

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadArgument
-from surefoot.solvers._direct import cheaper, solve_directly
+from surefoot.models._compiled import is_there
+from surefoot.solvers._direct import cost_of_equations, solve_directly
 from surefoot.solvers._intervals import CompiledIntervalSweeps, IntervalProblem, IntervalSweeps
-from surefoot.solvers._numba import NumbaSweeps, is_there
+from surefoot.solvers._numba import NumbaSweeps
 from surefoot.solvers._numpy import NumpySweeps
 from surefoot.solvers._problem import Problem
 
@@ -41,6 +42,8 @@ __all__ = [
 Values = NDArray[np.float64]
 Engine = Literal["auto", "numba", "numpy"]
 _TINY = 1e-280
+_MOST_FAILURES = 60
+_MOST_STEPS = 5_000
 _NONE = (1.0, 0.0)
 
 
@@ -61,6 +64,11 @@ class Sweeps(Protocol):
         self, policy: NDArray[np.int64], values: Values, push: tuple[float, float], sweeps: int, /
     ) -> tuple[Values, Values, Values]:
         """Return the values after some sweeps over the choices of a policy, and the last two changes."""
+
+    def steps(
+        self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int, /
+    ) -> tuple[Values, Values]:
+        """Return, after some more sweeps, how many steps are to come, each counted as `size`; and the last change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +216,10 @@ class _Search:
         self.values = np.zeros(self.problem.size)
         self.share = self.problem.size / max(len(self.problem.constant), 1)
         self.policy = self.problem.choice_start[:-1].copy()
-        self.patience = 50.0
+        self.patience = 8.0
+        self.steps = np.zeros(self.problem.size)
+        self.hurried = False
+        self.equations: float | None = None
         self.ratio = 0.0
         """By how much the changes of one sweep over the policy are smaller than those of the sweep before."""
 
@@ -216,24 +227,25 @@ class _Search:
         """Improve, evaluate, try to prove."""
         wanted, upper, failed = 0.05, None, 0
         goal = self.tolerance / 4
-        while self.used < self.budget:
+        while self.used < self.budget and failed < _MOST_FAILURES:
             push = pushes(self.problem, self.values)[0] if self.from_below else _NONE
             self.values, self.policy = self.sweeps.improve(self.values, push)
             self.used += 1
             missing = self._evaluate(wanted)
             if missing is None:
                 return self._directly()
-            if wanted <= goal:
+            if wanted <= goal and not self.hurried:
                 done, upper = self._proved(missing, failed)
                 if done is not None:
                     return done
                 failed += 1
-            wanted = max(wanted / 12, goal / 4.0 ** min(failed, 6))
+            if not self.hurried:
+                wanted = max(wanted / 12, goal / 4.0 ** min(failed, 6))
         return self._spent(upper)
 
     def _evaluate(self, wanted: float) -> Values | None:
         """Sweep over the policy until it lacks at most `wanted`; return what each value lacks. None: solve directly."""
-        count, spent = 4, 0.0
+        count, spent, self.hurried = 4, 0.0, False
         while True:
             push = pushes(self.problem, self.values)[0] if self.from_below else _NONE
             self.values, change, before = self.sweeps.evaluate(self.policy, self.values, push, count)
@@ -244,27 +256,51 @@ class _Search:
             lacks = last * ratio / (1 - ratio)
             if lacks <= wanted or last <= 4 * self.problem.rounding or self.used + spent >= self.budget:
                 break
-            if self.problem.direction == "min" and spent > self.patience * self.share:
-                self.patience *= 1.5  # the policy may be one that never ends, and so never settles
+            if spent >= self.patience * self.share:
+                self.patience *= 1.4  # while the policy is bad, what it is worth to the last digit is no use
+                self.hurried = True
                 break
             todo = float(np.log(wanted / lacks) / np.log(ratio))
-            if self.may_be_direct and todo > 100:
-                self.may_be_direct = False
-                if isinstance(self.problem, Problem) and cheaper(
-                    self.problem, self.policy, float(np.log(self.tolerance / 4 / lacks) / np.log(ratio))
-                ):
-                    self.used += spent
-                    return None
+            if self._direct_is_due(spent):
+                self.used += spent
+                return None
             count = int(min(max(todo * 0.7, 3), 200))
         self.used += spent
         return np.maximum(np.abs(change), np.abs(before) * ratio) * (1.05 * ratio / (1 - ratio))
 
+    def _direct_is_due(self, spent: float) -> bool:
+        """Say whether sweeping has cost by now what solving linear equations would."""
+        swept = (self.used + spent) / self.share
+        if not self.may_be_direct or swept < 40 or not isinstance(self.problem, Problem):
+            return False
+        if self.equations is None:
+            self.equations = cost_of_equations(self.problem, self.policy)
+        self.may_be_direct = swept * len(self.problem.target) * self.share < self.equations
+        return not self.may_be_direct
+
+    def _slack(self) -> tuple[Values, float]:
+        """Return what to widen bounds by, a quarter of the tolerance at most, and the margin that it has on each step.
+
+        It is in proportion to the steps that are still to come, weighed by what they are worth: so that something of it
+        is used up on every step, wherever the values come from.
+        """
+        size = relative_size(self.problem, self.values)
+        steps, swept, count = self.steps, 0, 6
+        while swept < _MOST_STEPS:
+            steps, change = self.sweeps.steps(self.policy, size, steps, count)
+            swept += count
+            if bool((change <= 0.5 * size).all()):
+                break
+            count *= 2
+        self.used += swept * self.share
+        self.steps = steps
+        part = self.tolerance / (4 * max(float((steps / size).max()), 1.0))
+        return part * steps, part / 4
+
     def _proved(self, missing: Values, failed: int) -> tuple[Enclosure | None, Values | None]:
         """Try to prove both sides, with more sweeps where it failed before."""
-        slack = self.tolerance / 4 * relative_size(self.problem, self.values)
-        margin = max(self.tolerance * (1 - self.ratio) / 16, 4 * self.problem.rounding)
-        settle = int(min(np.log(50) / -np.log(max(self.ratio, 0.01)), 2000)) + 2
-        inner = (0, 2, 4, settle) if failed < 2 else (settle, settle, settle, settle)
+        slack, margin = self._slack()
+        inner = (0, 2, 8) if failed < 2 else (0, 8, 32, 128)
         upper, count = prove(
             self.sweeps, self.values + missing + slack, "upper", self.policy, margin=margin, inner=inner
         )

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from surefoot.models._compiled import compiled
 from surefoot.models.components import Direction, components
-from surefoot.solvers._numba import compiled, sweep_intervals, sweep_policy
+from surefoot.solvers._numba import sweep_intervals, sweep_policy
 from surefoot.solvers._problem import spans, unit_roundoff
 
 __all__ = [
@@ -280,6 +281,20 @@ class IntervalSweeps:
             new += constant
             before, change, values = change, new - values, new
         return values, change, before
+
+    def steps(self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int) -> tuple[Values, Values]:
+        """Return, after some more sweeps, how many steps are to come, each counted as `size`; and the last change."""
+        rows = self.problem.rows
+        where = spans(rows.branch_start[policy], rows.branch_start[policy + 1])
+        row = np.repeat(np.arange(self.problem.size), rows.branch_start[policy + 1] - rows.branch_start[policy])
+        picked, to = self.picked[where], rows.target[where]
+        inside = to < self.problem.size
+        matrix = csr_matrix((picked[inside], (row[inside], to[inside])), (self.problem.size, self.problem.size))
+        change = size
+        for _ in range(sweeps):
+            new = matrix @ start + size
+            change, start = new - start, new
+        return start, change
 
 
 class CompiledIntervalSweeps(IntervalSweeps):

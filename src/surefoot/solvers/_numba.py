@@ -6,17 +6,15 @@ first use and keeps what it compiled.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.errors import MissingExtra
+from surefoot.models._compiled import compiled
 from surefoot.solvers._problem import Problem
 
-__all__ = ["NumbaSweeps", "compiled", "is_there", "sweep_all", "sweep_intervals", "sweep_policy"]
+__all__ = ["NumbaSweeps", "sweep_all", "sweep_intervals", "sweep_policy"]
 
 Values = NDArray[np.float64]
 
@@ -131,26 +129,6 @@ def sweep_intervals(
         policy[node] = chosen
 
 
-@cache
-def is_there() -> bool:
-    """Say whether numba is installed."""
-    return find_spec("numba") is not None
-
-
-@cache
-def compiled(function: Any) -> Any:
-    """Return a function of this module, compiled.
-
-    Raises:
-        MissingExtra: numba is not installed.
-    """
-    try:
-        from numba import njit
-    except ImportError as error:
-        raise MissingExtra.of("numba", extra="fast", what="compiled sweeps") from error
-    return njit(cache=True, nogil=True)(function)
-
-
 class NumbaSweeps:
     """Sweep over the nodes of a problem; the methods mean what those of `NumpySweeps` mean."""
 
@@ -198,3 +176,24 @@ class NumbaSweeps:
             max(sweeps, 2),
         )
         return new, change, before
+
+    def steps(self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int) -> tuple[Values, Values]:
+        """Return, after some more sweeps, how many steps are to come, each counted as `size`; and the last change."""
+        problem = self.problem
+        new, change = start.copy(), np.empty_like(start)
+        constant = np.zeros_like(problem.constant)
+        constant[policy] = size
+        self._policy(
+            problem.branch_start,
+            problem.target,
+            problem.weight,
+            constant,
+            policy,
+            new,
+            change,
+            np.empty_like(start),
+            1.0,
+            0.0,
+            sweeps,
+        )
+        return new, change

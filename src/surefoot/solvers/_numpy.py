@@ -61,3 +61,15 @@ class NumpySweeps:
             new += constant
             before, change, values = change, new - values, new
         return values, change, before
+
+    def steps(self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int) -> tuple[Values, Values]:
+        """Return, after some more sweeps, how many steps are to come, each counted as `size`; and the last change."""
+        if self._chosen is not policy:
+            self._rows, self._chosen = self.matrix[policy], policy
+        rows = self._rows
+        assert rows is not None
+        change = size
+        for _ in range(sweeps):
+            new = rows @ start + size
+            change, start = new - start, new
+        return start, change

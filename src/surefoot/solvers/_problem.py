@@ -60,8 +60,8 @@ class Problem:
         """Return N."""
         return len(self.choice_start) - 1
 
-    def with_constant(self, constant: NDArray[np.float64], *, relative: bool) -> Problem:
-        """Return the problem with other constants."""
+    def with_constant(self, constant: NDArray[np.float64], *, relative: bool, floor: float = 0.0) -> Problem:
+        """Return the problem with other constants; `floor` is the least size to measure by, unless all is >= 0."""
         return Problem(
             self.choice_start,
             self.branch_start,
@@ -71,7 +71,7 @@ class Problem:
             self.direction,
             relative,
             self.rounding,
-            0.0 if relative else float(np.abs(constant).max(initial=0.0)),
+            0.0 if relative else max(floor, float(np.abs(constant).max(initial=0.0)), 1e-200),
         )
 
 

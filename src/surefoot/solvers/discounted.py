@@ -76,7 +76,9 @@ def discounted(
         discount=discount,
     )
     # A state that is never paid has the value 0 exactly, against which nothing is small: measure against the rewards.
-    problem = made.problem.with_constant(made.problem.constant, relative=False)
+    problem = made.problem.with_constant(
+        made.problem.constant, relative=False, floor=float(np.abs(reward).max(initial=0.0))
+    )
     found = enclose(problem, tolerance=tolerance, max_sweeps=max_sweeps, engine=engine)
     lower, upper, policy = value.copy(), value.copy(), first_choices(model)
     lower[open_], upper[open_] = found.lower[made.node[open_]], found.upper[made.node[open_]]

@@ -127,7 +127,7 @@ def long_run(
     leaders = np.array([order[starts[one]] for one in range(count)], np.int64)
     rows = _with_stops(model, leaders)
     found = [
-        _choose(rows, model, decided, numbers, inside, worth, leaders, direction, (tolerance, max_sweeps, engine))
+        _choose(rows, model, decided, numbers, inside, worth, leaders, direction, scale, (tolerance, max_sweeps, engine))
         for worth in (low, high)
     ]
     (made, least), (_, most) = found
@@ -152,6 +152,7 @@ def _choose(
     worth: Values,
     leaders: NDArray[np.int64],
     direction: Direction,
+    scale: float,
     budget: tuple[float, int, Engine],
 ) -> tuple[Made, Enclosure]:
     """Bound what it brings to go to the best end components, each of which pays `worth` once."""
@@ -171,7 +172,7 @@ def _choose(
         paid=paid,
         direction=direction,
     )
-    problem = made.problem.with_constant(made.problem.constant, relative=False)
+    problem = made.problem.with_constant(made.problem.constant, relative=False, floor=scale)
     tolerance, max_sweeps, engine = budget
     return made, enclose(problem, tolerance=tolerance / 2, max_sweeps=max_sweeps, engine=engine)
 
