@@ -235,16 +235,24 @@ class _Search:
             if missing is None:
                 return self._directly()
             if wanted <= goal and not self.hurried:
-                done, upper = self._proved(missing, failed)
-                if done is not None:
-                    return done
-                failed += 1
+                slack, margin = self._slack()
+                missing = self._evaluate(wanted, margin / 2.0 ** min(failed, 6))
+                if missing is None:
+                    return self._directly()
+                if not self.hurried:
+                    done, upper = self._proved(missing, slack, margin, failed)
+                    if done is not None:
+                        return done
+                    failed += 1
             if not self.hurried:
                 wanted = max(wanted / 12, goal / 4.0 ** min(failed, 6))
         return self._spent(upper)
 
-    def _evaluate(self, wanted: float) -> Values | None:
-        """Sweep over the policy until it lacks at most `wanted`; return what each value lacks. None: solve directly."""
+    def _evaluate(self, wanted: float, closely: float | None = None) -> Values | None:
+        """Sweep over the policy until it lacks at most `wanted`, and then until it moves at most by `closely`.
+
+        Returns what each value lacks; None: solve linear equations instead.
+        """
         count, spent, self.hurried = 4, 0.0, False
         while True:
             push = pushes(self.problem, self.values)[0] if self.from_below else _NONE
@@ -254,17 +262,19 @@ class _Search:
             last, earlier = float((np.abs(change) / size).max()), float((np.abs(before) / size).max())
             ratio = self.ratio = min(last / earlier, 0.999999) if earlier > 0 else 0.0
             lacks = last * ratio / (1 - ratio)
-            if lacks <= wanted or last <= 4 * self.problem.rounding or self.used + spent >= self.budget:
+            enough = lacks <= wanted and (closely is None or last <= closely)
+            if enough or last <= 4 * self.problem.rounding or self.used + spent >= self.budget:
                 break
             if spent >= self.patience * self.share:
                 self.patience *= 1.4  # while the policy is bad, what it is worth to the last digit is no use
                 self.hurried = True
                 break
-            todo = float(np.log(wanted / lacks) / np.log(ratio))
+            far = wanted / lacks if closely is None else min(wanted / lacks, closely / last)
+            todo = float(np.log(far) / np.log(ratio)) if 0 < ratio < 1 else 3.0
             if self._direct_is_due(spent):
                 self.used += spent
                 return None
-            count = int(min(max(todo * 0.7, 3), 200))
+            count = int(min(max(todo * 0.7, 3), 200, max(self.patience - spent / self.share, 3)))
         self.used += spent
         return np.maximum(np.abs(change), np.abs(before) * ratio) * (1.05 * ratio / (1 - ratio))
 
@@ -297,9 +307,10 @@ class _Search:
         part = self.tolerance / (4 * max(float((steps / size).max()), 1.0))
         return part * steps, part / 4
 
-    def _proved(self, missing: Values, failed: int) -> tuple[Enclosure | None, Values | None]:
+    def _proved(
+        self, missing: Values, slack: Values, margin: float, failed: int
+    ) -> tuple[Enclosure | None, Values | None]:
         """Try to prove both sides, with more sweeps where it failed before."""
-        slack, margin = self._slack()
         inner = (0, 2, 8) if failed < 2 else (0, 8, 32, 128)
         upper, count = prove(
             self.sweeps, self.values + missing + slack, "upper", self.policy, margin=margin, inner=inner
