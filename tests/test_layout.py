@@ -36,6 +36,8 @@ HEAVY = [
     "networkx",
     "cryptography",
     "hypothesis",
+    "numba",
+    "stormpy",
 ]
 """Never loaded by `import surefoot`."""
 OPTIONAL = {

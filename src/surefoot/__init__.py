@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from surefoot.agent.decision import Decision
     from surefoot.agent.episode import Episode
     from surefoot.agent.knowledge_base import Knowledge
+    from surefoot.checking.quantitative import check
+    from surefoot.checking.shield import shield
     from surefoot.journal import Entry, Head, Journal, Verification, open_journal
     from surefoot.knowledge.agenda import Agenda
     from surefoot.knowledge.claims import Claim
@@ -83,11 +85,13 @@ __all__ = [
     "WorldMap",
     "build",
     "call_of",
+    "check",
     "ended",
     "faulted",
     "moved",
     "open_journal",
     "refused",
+    "shield",
 ]
 
 __version__ = "0.1.0"
@@ -128,11 +132,13 @@ _HOMES = {
     "WorldMap": "surefoot.knowledge.worldmap",
     "build": "surefoot.models.build",
     "call_of": "surefoot.protocols",
+    "check": "surefoot.checking.quantitative",
     "ended": "surefoot.protocols",
     "faulted": "surefoot.protocols",
     "moved": "surefoot.protocols",
     "open_journal": "surefoot.journal",
     "refused": "surefoot.protocols",
+    "shield": "surefoot.checking.shield",
 }
 """Where each public name is defined (PEP 562)."""
 

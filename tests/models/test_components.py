@@ -87,8 +87,8 @@ def test_end_components_are_the_largest_sets_where_one_can_stay_and_get_about(se
         for subset in map(set, itertools.combinations(range(6), size)):
             if any(subset <= one for one in found):
                 continue
-            inside = np.isin(np.arange(6), list(subset))
-            stays = staying(model, inside) & inside[model.choice_state]
+            member = np.isin(np.arange(6), list(subset))
+            stays = staying(model, member) & member[model.choice_state]
             ways = {}
             for state in subset:
                 seen, waiting = set[int](), [state]

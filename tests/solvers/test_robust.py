@@ -31,10 +31,10 @@ def widened(model: Model, seed: int, *, missing: bool) -> Model:
 def corners(lower: Any, upper: Any) -> list[tuple[Fraction, ...]]:
     """Return the extreme points of the distributions inside some intervals."""
     ends = [(Fraction(float(a)), Fraction(float(b))) for a, b in zip(lower, upper, strict=True)]
-    found = set()
+    found: set[tuple[Fraction, ...]] = set()
     for free in range(len(ends)):
         for rest in itertools.product(*(end for place, end in enumerate(ends) if place != free)):
-            value = 1 - sum(rest)
+            value = Fraction(1) - sum(rest)
             if ends[free][0] <= value <= ends[free][1]:
                 found.add((*rest[:free], value, *rest[free:]))
     return sorted(found)

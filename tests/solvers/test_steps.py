@@ -12,7 +12,7 @@ from surefoot.testing.solvers import random_model
 
 
 def naive(model: object, values: list[Fraction], count: int, direction: str, reward: np.ndarray) -> list[Fraction]:
-    """The definition, in fractions."""
+    """Return what the definition says, in fractions."""
     from surefoot.models import Model
 
     assert isinstance(model, Model)

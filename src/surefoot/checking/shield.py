@@ -220,7 +220,7 @@ def _worth(how: _paths.How, asked: Operator, above: bool) -> tuple[Values, Value
         certain = np.logical_and.reduceat(sure[model.target], model.branch_start[:-1])
     # Where all that may follow is 0 or 1, the sum is right but for its last digits, and those of 0 and 1 are known.
     exact = np.where(np.abs(step - 1) < 1e-12, 1.0, step)
-    step = np.where(certain, exact, step + backup.slack(at) * (-1 if above else 1))
+    step = np.where(certain, exact, backup.pushed(at, "lower" if above else "upper"))
     step, here = np.clip(step, 0.0, 1.0), model.choice_state
     return np.where(won[here], 1.0, np.where(lost[here], 0.0, step)), at
 
@@ -243,7 +243,7 @@ def _reward_worth(how: _paths.How, asked: Operator, done: Mask, at: Values, abov
     paid, more = _paths.paid(how, asked)
     backup = Backup(model, direction, how.picks(asked, direction), paid, more)
     finite = np.where(np.isfinite(at), at, 0.0)
-    worth = backup.worth(finite) + (-1 if above else 1) * backup.slack(finite)
+    worth = backup.pushed(finite, "lower" if above else "upper")
     for extreme in (np.inf, -np.inf):
         hit = at == extreme
         if hit.any():

@@ -1,6 +1,7 @@
 """What numba compiles, where it is installed: the helper, and searches through graphs one state at a time.
 
-The functions are plain Python, so that they can be read and tested without numba. This is the only module that imports it.
+The functions are plain Python, so that they can be read and tested without numba. This is the only module that
+imports it.
 """
 
 from __future__ import annotations
@@ -57,9 +58,7 @@ def search_back(
                 end += 1
 
 
-def attract(
-    start: Any, choice: Any, state: Any, through: Any, left: Any, leads: Any, hit: Any, queue: Any
-) -> None:
+def attract(start: Any, choice: Any, state: Any, through: Any, left: Any, leads: Any, hit: Any, queue: Any) -> None:
     """Mark in `hit` the states all of whose choices lead to what is hit; `left` counts the choices that do not yet."""
     end = 0
     for one in range(len(hit)):
@@ -84,7 +83,7 @@ def attract(
 
 
 def drop_stuck(start: Any, choice: Any, state: Any, inside: Any, allowed: Any, left: Any, queue: Any) -> None:
-    """Take out of `inside` the states without allowed choices, and the choices that lead to them, until there are none."""
+    """Take out of `inside` what has no allowed choice, and the choices that lead there, until there is none."""
     end = 0
     for taken in range(len(allowed)):
         if allowed[taken]:

@@ -65,9 +65,7 @@ class Sweeps(Protocol):
     ) -> tuple[Values, Values, Values]:
         """Return the values after some sweeps over the choices of a policy, and the last two changes."""
 
-    def steps(
-        self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int, /
-    ) -> tuple[Values, Values]:
+    def steps(self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int, /) -> tuple[Values, Values]:
         """Return, after some more sweeps, how many steps are to come, each counted as `size`; and the last change."""
 
 

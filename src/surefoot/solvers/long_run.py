@@ -127,7 +127,9 @@ def long_run(
     leaders = np.array([order[starts[one]] for one in range(count)], np.int64)
     rows = _with_stops(model, leaders)
     found = [
-        _choose(rows, model, decided, numbers, inside, worth, leaders, direction, scale, (tolerance, max_sweeps, engine))
+        _choose(
+            rows, model, decided, numbers, inside, worth, leaders, direction, scale, (tolerance, max_sweeps, engine)
+        )
         for worth in (low, high)
     ]
     (made, least), (_, most) = found

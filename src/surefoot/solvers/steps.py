@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,12 +86,26 @@ class Backup:
             most += 0.0 if part is None else float(np.abs(part).max(initial=0.0))
         return (4 * longest + 16) * unit_roundoff * most
 
+    def pushed(self, values: Values, side: Literal["lower", "upper"]) -> Values:
+        """Return what each choice is worth, (C,), as a bound: moved by what rounding may have done, where it can have.
+
+        Where a choice leads to states of one value only, it is that value, and nothing is rounded.
+        """
+        worth = self.worth(values)
+        bound = worth + self.slack(values) * (1 if side == "upper" else -1)
+        if self.discount != 1.0 or self.transition is not None or not len(worth):
+            return bound
+        at, start = values[self.model.target], self.model.branch_start[:-1]
+        one = at[start]
+        same = np.maximum.reduceat(at, start) == np.minimum.reduceat(at, start)
+        if self.reward is None:
+            return np.where(same, one, bound)
+        return np.where(same & ((one == 0) | (self.reward == 0)), one + self.reward, bound)
+
     def once(self, bounds: Bounds) -> Bounds:
         """Return the bounds one step earlier."""
         lower, upper = bounds
-        full = has_choices(self.model)
-        below, above = self.best(self.worth(lower), lower), self.best(self.worth(upper), upper)
-        return below - self.slack(lower) * full, above + self.slack(upper) * full
+        return self.best(self.pushed(lower, "lower"), lower), self.best(self.pushed(upper, "upper"), upper)
 
     def policy(self, values: Values) -> NDArray[np.int64]:
         """Return the best choice of each state, -1 where there is none."""
