@@ -105,7 +105,7 @@ def test_end_components_are_the_largest_sets_where_one_can_stay_and_get_about(se
     assert sorted(map(sorted, mine)) == sorted(map(sorted, found))
     inside = internal_choices(model, number)
     for choice in range(model.n_choices):
-        home = number[model.choice_state[choice]]
+        home = int(number[model.choice_state[choice]])
         to = model.target[model.branch_start[choice] : model.branch_start[choice + 1]]
         assert inside[choice] == (home >= 0 and bool((number[to] == home).all()))
 
