@@ -106,8 +106,8 @@ def test_end_components_are_the_largest_sets_where_one_can_stay_and_get_about(se
     inside = internal_choices(model, number)
     for choice in range(model.n_choices):
         home = int(number[model.choice_state[choice]])
-        to = model.target[model.branch_start[choice] : model.branch_start[choice + 1]]
-        assert inside[choice] == (home >= 0 and bool((number[to] == home).all()))
+        ends = model.target[model.branch_start[choice] : model.branch_start[choice + 1]]
+        assert inside[choice] == (home >= 0 and bool((number[ends] == home).all()))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,7 +12,7 @@ from typing import Any
 
 from surefoot.errors import MissingExtra
 
-__all__ = ["attract", "compiled", "drop_stuck", "is_there", "search_back"]
+__all__ = ["attract", "compiled", "drop_stuck", "fill_branches", "is_there", "search_back", "turn_around"]
 
 
 @cache
@@ -108,3 +108,53 @@ def drop_stuck(start: Any, choice: Any, state: Any, inside: Any, allowed: Any, l
                 inside[owner] = False
                 queue[end] = owner
                 end += 1
+
+
+def fill_branches(
+    start: Any,
+    stop: Any,
+    home: Any,
+    to: Any,
+    probability: Any,
+    node: Any,
+    decided: Any,
+    discount: float,
+    branch_start: Any,
+    target: Any,
+    weight: Any,
+    constant: Any,
+    stays: Any,
+    leaves: Any,
+) -> None:
+    """Sort the branches of some choices into those to nodes, to decided states, and back to where they come from."""
+    end = 0
+    for row in range(len(start)):
+        for branch in range(start[row], stop[row]):
+            state = to[branch]
+            share = probability[branch] * discount
+            goes = node[state]
+            if goes == home[row]:
+                stays[row] += share
+                continue
+            leaves[row] += share
+            if goes < 0:
+                constant[row] += share * decided[state]
+            else:
+                target[end] = goes
+                weight[end] = share
+                end += 1
+        branch_start[row + 1] = end
+
+
+def turn_around(branch_start: Any, target: Any, start: Any, choice: Any) -> None:
+    """Set `start` and `choice` to the choices that lead to each state: a counting sort of the branches."""
+    for branch in range(len(target)):
+        start[target[branch] + 1] += 1
+    for state in range(len(start) - 1):
+        start[state + 1] += start[state]
+    place = start.copy()
+    for row in range(len(branch_start) - 1):
+        for branch in range(branch_start[row], branch_start[row + 1]):
+            state = target[branch]
+            choice[place[state]] = row
+            place[state] += 1

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from surefoot.models._compiled import attract, compiled, drop_stuck, is_there, search_back
+from surefoot.models._compiled import attract, compiled, drop_stuck, is_there, search_back, turn_around
 
 __all__ = [
     "Direction",
@@ -94,9 +94,13 @@ class Predecessors:
     def of(cls, rows: Rows) -> Predecessors:
         """Return the predecessors of a model. Cost: linear, one counting sort of the branches."""
         states, choices = len(rows.choice_start) - 1, len(rows.branch_start) - 1
+        owner = np.repeat(np.arange(states, dtype=np.int32), np.diff(rows.choice_start))
+        if is_there():
+            start, choice = np.zeros(states + 1, np.int64), np.empty(len(rows.target), np.int32)
+            compiled(turn_around)(rows.branch_start, rows.target, start, choice)
+            return cls(start, choice, owner)
         ones = np.ones(len(rows.target), np.int8)
         flipped = csr_matrix((ones, rows.target, rows.branch_start), (choices, states)).tocsc()
-        owner = np.repeat(np.arange(states, dtype=np.int32), np.diff(rows.choice_start))
         return cls(flipped.indptr.astype(np.int64), flipped.indices.astype(np.int32), owner)
 
     def of_states(self, states: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -295,8 +299,9 @@ def components(rows: Rows, *, within: Mask | None = None, choices: Mask | None =
         if within is not None:
             keep &= within[owner]
             keep &= within[rows.target]
-        owner, to = owner[keep], rows.target[keep]
-        matrix = csr_matrix((np.ones(len(to), np.int8), (owner, to)), (states, states))
+        to, start = rows.target[keep], np.zeros(states + 1, np.int64)
+        np.cumsum(np.bincount(owner[keep], minlength=states), out=start[1:])
+        matrix = csr_matrix((np.ones(len(to), np.int8), to, start), (states, states))
     count, label = connected_components(matrix, directed=True, connection="strong")
     return int(count), _topological(matrix, int(count), label)
 

@@ -279,7 +279,7 @@ class _Search:
     def _direct_is_due(self, spent: float) -> bool:
         """Say whether sweeping has cost by now what solving linear equations would."""
         swept = (self.used + spent) / self.share
-        if not self.may_be_direct or swept < 40 or not isinstance(self.problem, Problem):
+        if not self.may_be_direct or swept < 120 or not isinstance(self.problem, Problem):
             return False
         if self.equations is None:
             self.equations = cost_of_equations(self.problem, self.policy)

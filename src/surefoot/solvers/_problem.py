@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot.models._compiled import compiled, fill_branches, is_there
 from surefoot.models.components import Direction, components
 
 if TYPE_CHECKING:
@@ -117,34 +118,32 @@ def make_problem(
 
     Cost: linear; about 0.15 µs for each branch.
     """
-    node, count = _number(rows, open_, merged, choices)
-    owner = np.repeat(np.arange(len(node), dtype=np.int64), np.diff(rows.choice_start))
-    if discount == 1.0:
-        choices = choices & _leaving(rows, node, owner)
-    kept = np.flatnonzero(choices)
-    order = np.argsort(node[owner[kept]], kind="stable")
-    kept = kept[order]
-    home = node[owner[kept]]
-    start, stop = rows.branch_start[kept], rows.branch_start[kept + 1]
-    where = spans(start, stop)
-    sizes = stop - start
-    row = np.repeat(np.arange(len(kept)), sizes)
-    to = rows.target[where]
-    weight = probability[where] if discount == 1.0 else probability[where] * discount
-    goes = node[to]
-    constant = np.zeros(len(kept)) if paid is None else paid[kept].astype(np.float64)
-    done = goes < 0
-    constant += np.bincount(row[done], weight[done] * decided[to[done]], minlength=len(kept))
-    back = goes == home[row]
-    stays = np.bincount(row[back], weight[back], minlength=len(kept))
-    keep = ~(done | back)
-    row, goes, weight = row[keep], goes[keep], weight[keep]
-    if back.any():
-        leaves = 1.0 - stays
-        constant /= leaves
-        weight = weight / leaves[row]
-    branch_start = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=len(kept)), out=branch_start[1:])
+    node, count, first = _number(rows, open_, merged, choices)
+    if merged is None:  # each node is a state: its choices stand together already
+        kept = spans(rows.choice_start[first], rows.choice_start[first + 1])
+        taken = choices[kept]
+        kept = kept[taken]
+        home = np.repeat(np.arange(count), np.diff(rows.choice_start)[first])[taken]
+    else:
+        owner = np.repeat(np.arange(len(node)), np.diff(rows.choice_start))
+        kept = np.flatnonzero(choices)
+        kept = kept[np.argsort(node[owner[kept]], kind="stable")]
+        home = node[owner[kept]]
+    filled = _fill(rows, probability, kept, home, node, decided, discount)
+    if discount == 1.0 and not filled.leaves.all():
+        # A choice that never leads away, and is not free, is never worth taking.
+        kept, home = kept[filled.leaves > 0], home[filled.leaves > 0]
+        filled = _fill(rows, probability, kept, home, node, decided, discount)
+    constant = filled.constant if paid is None else filled.constant + paid[kept]
+    weight = filled.weight
+    if filled.stays.any():
+        # What stays is 1 minus what leaves: adding up what leaves keeps its digits where it is little.
+        leaves = filled.leaves if discount == 1.0 else 1.0 - filled.stays
+        leaves = np.where(filled.stays > 0, leaves, 1.0)
+        constant = constant / leaves
+        weight = weight / np.repeat(leaves, np.diff(filled.branch_start))
+    branch_start, goes = filled.branch_start, filled.target
+    sizes = rows.branch_start[kept + 1] - rows.branch_start[kept]
     choice_start = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(home, minlength=count), out=choice_start[1:])
     relative = bool((constant >= 0).all())
@@ -154,16 +153,17 @@ def make_problem(
         floor = max(
             0.0 if paid is None else float(np.abs(paid).max(initial=0.0)), float(np.abs(decided).max(initial=0.0))
         )
-    problem = Problem(
-        choice_start, branch_start, goes.astype(np.int32), weight, constant, direction, relative, rounding, floor
-    )
+    problem = Problem(choice_start, branch_start, goes, weight, constant, direction, relative, rounding, floor)
     return Made(problem, node, kept)
 
 
 def _number(
     rows: Rows, open_: NDArray[np.bool_], merged: NDArray[np.int32] | None, choices: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], int]:
-    """Return the node of each state, sinks first, and inside a component the highest state first."""
+) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
+    """Return the node of each state, how many there are, and a state of each.
+
+    Sinks come first, and inside a component the highest state.
+    """
     _, label = components(rows, within=open_, choices=choices)
     first = np.flatnonzero(open_)[::-1]  # the highest state first
     if merged is not None:
@@ -182,12 +182,66 @@ def _number(
         of[merged[leaders]] = node[leaders]
         members = np.flatnonzero(open_ & (merged >= 0))
         node[members] = of[merged[members]]
-    return node, len(first)
+    return node, len(first), first
 
 
-def _leaving(rows: Rows, node: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Say which choices may lead away from their node: one that never does, and is not free, is never worth taking."""
-    if not len(owner):
-        return np.zeros(0, bool)
-    away = node[rows.target] != np.repeat(node[owner], np.diff(rows.branch_start))
-    return np.logical_or.reduceat(away, rows.branch_start[:-1])
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    """Hold the branches that are left, and what became of the others: (K,) each.
+
+    Args:
+        branch_start: where the branches of each choice start.
+        target: nodes.
+        weight: their probabilities.
+        constant: what the branches to decided states are worth.
+        stays: the probability to stay in the node.
+        leaves: the probability to leave it.
+    """
+
+    branch_start: NDArray[np.int64]
+    target: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    stays: NDArray[np.float64]
+    leaves: NDArray[np.float64]
+
+
+def _fill(
+    rows: Rows,
+    probability: NDArray[np.float64],
+    kept: NDArray[np.int64],
+    home: NDArray[np.int64],
+    node: NDArray[np.int64],
+    decided: NDArray[np.float64],
+    discount: float,
+) -> _Filled:
+    """Sort the branches of the choices that are kept into those to nodes, to decided states, and back."""
+    start, stop = rows.branch_start[kept], rows.branch_start[kept + 1]
+    count = len(kept)
+    if is_there():
+        size = int((stop - start).sum())
+        branch_start = np.zeros(count + 1, np.int64)
+        target, weight = np.empty(size, np.int32), np.empty(size)
+        constant, stays, leaves = np.zeros(count), np.zeros(count), np.zeros(count)
+        compiled(fill_branches)(
+            start, stop, home, rows.target, probability, node, decided, discount,
+            branch_start, target, weight, constant, stays, leaves,
+        )  # fmt: skip
+        size = int(branch_start[-1])
+        return _Filled(branch_start, target[:size], weight[:size], constant, stays, leaves)
+    where = spans(start, stop)
+    row = np.repeat(np.arange(count), stop - start)
+    to = rows.target[where]
+    share = probability[where] if discount == 1.0 else probability[where] * discount
+    goes = node[to]
+    done, back = goes < 0, goes == home[row]
+    keep = ~(done | back)
+    sizes = np.bincount(row[keep], minlength=count)
+    return _Filled(
+        np.r_[0, np.cumsum(sizes)].astype(np.int64),
+        goes[keep].astype(np.int32),
+        share[keep],
+        np.bincount(row[done], share[done] * decided[to[done]], minlength=count).astype(np.float64),
+        np.bincount(row[back], share[back], minlength=count).astype(np.float64),
+        np.bincount(row[~back], share[~back], minlength=count).astype(np.float64),
+    )
