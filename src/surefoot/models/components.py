@@ -548,6 +548,9 @@ def prob1(
     while True:
         into = back.of_states(np.flatnonzero(gone))
         allowed[into] = False
+        inside = sure & ~target  # what has no choice left that stays goes at once, and what needs it, and so on
+        _drop_stuck(back, inside, allowed)
+        sure = inside | target
         again, nearer = reach_back(rows, target, through=free & sure, choices=allowed, back=back)
         gone = sure & ~again
         sure = again
