@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadArgument
-from surefoot.learners._batching import Batched
 from surefoot.learners._caseindex import EXACT, Column, Index, Looked, beyond_floats, checked, listed
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.protocols import Prediction
 
 if TYPE_CHECKING:
+    from surefoot.learners._batching import Batched
+
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
