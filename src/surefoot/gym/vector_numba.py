@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from surefoot.errors import MissingExtra
+from surefoot.models._compiled import compiler
 from surefoot.models.draws import INITIAL, LANES, OBSERVATION, POLICY
 
 if TYPE_CHECKING:
@@ -340,10 +340,7 @@ def engine() -> Engine:
         >>> same
         True
     """
-    try:
-        from numba import njit
-    except ImportError:
-        raise MissingExtra.of("numba", extra="fast", what="compiled steps (backend='numba')") from None
+    njit = compiler("compiled steps (backend='numba')")
     names = globals()
     for name in ("_mix", "_word", "_number", "_search"):
         names[name] = njit(forceinline=True, error_model="numpy")(names[name])

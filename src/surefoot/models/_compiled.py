@@ -12,7 +12,7 @@ from typing import Any
 
 from surefoot.errors import MissingExtra
 
-__all__ = ["attract", "compiled", "drop_stuck", "fill_branches", "is_there", "search_back", "turn_around"]
+__all__ = ["attract", "compiled", "compiler", "drop_stuck", "fill_branches", "is_there", "search_back", "turn_around"]
 
 
 @cache
@@ -28,11 +28,23 @@ def compiled(function: Any) -> Any:
     Raises:
         MissingExtra: numba is not installed.
     """
+    return compiler("compiled sweeps")(cache=True, nogil=True)(function)
+
+
+def compiler(what: str) -> Any:
+    """Return numba's `njit`.
+
+    Args:
+        what: what it is needed for, for the message.
+
+    Raises:
+        MissingExtra: numba is not installed.
+    """
     try:
         from numba import njit
     except ImportError as error:
-        raise MissingExtra.of("numba", extra="fast", what="compiled sweeps") from error
-    return njit(cache=True, nogil=True)(function)
+        raise MissingExtra.of("numba", extra="fast", what=what) from error
+    return njit
 
 
 def search_back(

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.errors import BadArgument, MissingExtra
+from surefoot.errors import BadArgument
 from surefoot.models.components import Direction, has_choices
+from surefoot.models.exchange.storm import stormpy_module
 from surefoot.models.model import Model
 from surefoot.models.solution import Objective, Solution, Status
 from surefoot.solvers._enclose import Enclosure, close, enclose, prove, relative_size, sweeps_of
@@ -30,18 +31,6 @@ def is_there() -> bool:
         True
     """
     return find_spec("stormpy") is not None
-
-
-def _stormpy() -> Any:
-    """Return the package."""
-    try:
-        import stormpy
-        import stormpy.datastructures
-        import stormpy.environments
-        import stormpy.models
-    except ImportError as error:
-        raise MissingExtra.of("stormpy", extra="storm", what="Storm's solvers") from error
-    return stormpy
 
 
 def to_storm(
@@ -65,7 +54,7 @@ def to_storm(
         >>> made is None or made.nr_states == 13
         True
     """
-    stormpy = _stormpy()
+    stormpy = stormpy_module()
     value = stormpy.Interval if model.has_intervals else float
     rows, columns, values, groups = _triples(model, stormpy)
     states = model.n_states
@@ -128,7 +117,7 @@ def ask(made: Any, property: str, **options: Any) -> NDArray[np.float64]:
         >>> is_there() is False or bool(abs(ask(to_storm(die()), 'P=? [F "six"]')[0] - 1 / 6) < 1e-6)
         True
     """
-    stormpy = _stormpy()
+    stormpy = stormpy_module()
     result = stormpy.model_checking(made, stormpy.parse_properties(property)[0], **options)
     return np.array(result.get_value_vector(), dtype=np.float64)
 

@@ -56,7 +56,7 @@ def read_prism_program(
         ...     print(type(error).__name__ in ("MissingExtra", "BadModel"))
         True
     """
-    stormpy = _stormpy()
+    stormpy = stormpy_module()
     return _built(path, lambda: stormpy.parse_prism_program(str(path), prism_compatibility=True), constants, tolerance)
 
 
@@ -81,7 +81,7 @@ def read_jani(path: str | Path, *, constants: Mapping[str, Any] | None = None, t
         ...     print(type(error).__name__ in ("MissingExtra", "BadModel"))
         True
     """
-    stormpy = _stormpy()
+    stormpy = stormpy_module()
     return _built(path, lambda: stormpy.parse_jani_model(str(path))[0], constants, tolerance)
 
 
@@ -134,24 +134,27 @@ def to_stormpy(model: Model) -> Any:
     checked_observations(model, "Storm")
     if "init" in model.labels and not np.array_equal(model.labels["init"], model.initial > 0):
         raise BadModel("the label 'init' is where an episode starts in Storm, but not here: give it another name")
-    return _Writer(model, _stormpy()).model()
+    return _Writer(model, stormpy_module()).model()
 
 
-def _stormpy() -> Any:
+def stormpy_module() -> Any:
     """Return the package stormpy."""
     try:
         import stormpy
         import stormpy.datastructures
+        import stormpy.environments
         import stormpy.exceptions
         import stormpy.models
     except ImportError as error:
-        raise MissingExtra.of("stormpy", extra="storm", what="PRISM programs, JANI files and Storm's models") from error
+        raise MissingExtra.of(
+            "stormpy", extra="storm", what="PRISM programs, JANI files, Storm's models and solvers"
+        ) from error
     return stormpy
 
 
 def _built(path: str | Path, parse: Callable[[], Any], constants: Mapping[str, Any] | None, tolerance: float) -> Model:
     """Return what Storm builds from a file."""
-    stormpy = _stormpy()
+    stormpy = stormpy_module()
     if not Path(path).is_file():
         raise BadModel(f"there is no file {path}")
     options = stormpy.BuilderOptions()
