@@ -107,10 +107,13 @@ class Knowledge:
             what was learned in one state says nothing about another.
         journal: use this journal instead of opening one.
         model: an action model of your own, instead of one over a vocabulary. It keeps its own records.
-        caution, severity: for the action model, see `ConservativeActionModel`.
+        caution: for the action model, see `ConservativeActionModel`.
+        severity: for the action model, too.
         failures: for how many steps an action that was refused is not tried again where it was, an int >= 1; 3 in a
             new journal.
-        durability, clock, repair: see `open_journal`.
+        durability: see `open_journal`.
+        clock: see `open_journal`.
+        repair: see `open_journal`.
 
     Attributes:
         journal, agenda, failures, actions, experience: its parts.

@@ -346,7 +346,7 @@ class ModelEnv(gymnasium.Env[Any, Any]):
 
     @cached_property
     def P(self) -> Table:
-        """Return the model as a toy-text table: P[state][action] = [(probability, next state, reward, terminated), …].
+        """Return the model as a toy-text table `P[state][action] = [(probability, next state, reward, terminated), …]`.
 
         Actions that a state does not offer are left out, or are what `on_unavailable` makes of them.
 
