@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadArgument
-from surefoot.models import draws
+from surefoot.models import draws, parts
 from surefoot.models._arrays import frozen_now
 from surefoot.models._policies import Policy, chooser_of
 from surefoot.models.markov import Model, ObservedModel
@@ -64,6 +64,22 @@ class Simulation:
         """
         self.model.states_with(label)
         return float(self.model.labels[label][self.state].mean())
+
+    def explored(self) -> Model:
+        """Return the part of the model that was tried: the choices that were taken, with their true probabilities.
+
+        States that a choice which was taken may lead to are there too; those where none was taken are absorbing in it.
+
+        Cost: linear in the model.
+
+        Example:
+            >>> from surefoot.models.examples import die
+            >>> list(simulate(die(), runs=1, steps=1, seed=7).explored().state_names)
+            ['start', 'odd', 'even']
+        """
+        choices = np.zeros(self.model.n_choices, dtype=np.bool_)
+        choices[self.model.branch_choice[self.taken > 0]] = True
+        return parts.part(self.model, choices)
 
     def __repr__(self) -> str:
         return f"<Simulation: {len(self.state)} runs, {int(self.length.sum())} steps>"
