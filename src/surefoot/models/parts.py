@@ -19,9 +19,9 @@ M = TypeVar("M", bound=Model)
 def part(model: M, choices: Any, states: Any = ()) -> M:
     """Return a model with some of the choices of another, whole rows with their true probabilities.
 
-    Its states are those that the choices start in and lead to, those with an initial probability, and those asked for, in
-    their old order; a state without a choice of its own is absorbing there. Names, labels, rewards, values of variables,
-    observations and intervals are kept.
+    Its states are those that the choices start in and lead to, those with an initial probability, and those asked
+    for, in their old order; a state without a choice of its own is absorbing there. Names, labels, rewards, values of
+    variables, observations and intervals are kept.
 
     Args:
         model: the model.
