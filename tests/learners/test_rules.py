@@ -87,3 +87,13 @@ def test_only_actions_that_were_observed_can_be_written() -> None:
     assert to_text(model, ["buy"]) == to_text(model)
     with pytest.raises(BadArgument, match=r"'sell' was never observed; there are \['buy'\]"):
         to_text(model, ["sell"])
+
+
+def test_only_the_smallest_reasons_are_told_each_with_all_refusals_in_which_it_held() -> None:
+    model = ConservativeActionModel(Vocabulary({name: lambda s, a, n=name: s[n] for name in ("open", "mine")}))
+    for open_, mine, times in ((True, True, 4), (False, True, 3), (True, False, 2), (False, False, 5)):
+        for _ in range(times):
+            model.observe({"open": open_, "mine": mine}, "go", {}, open_ and mine)
+    summary = model.summary("go")
+    assert summary is not None
+    assert summary["signatures"] == [["mine is False", 7], ["open is False", 8]]

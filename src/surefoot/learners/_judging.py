@@ -8,7 +8,7 @@ from math import comb, log, sqrt
 from typing import Any
 
 from surefoot import values
-from surefoot.learners._cases import EFFECTS, VARIED, Item
+from surefoot.learners._cases import EFFECTS, VARIED, Item, Signature
 from surefoot.learners.evidence import ActionEvidence
 
 __all__: list[str] = []  # the parts of an action model; nothing here is public
@@ -91,6 +91,18 @@ def always(times: int) -> tuple[str, tuple[float, float]]:
 def never(words: str, times: int) -> str:
     """Return the reason of a refusal."""
     return f"{words}, never accepted ({times} refusals)" if times != 1 else f"{words}, never accepted (1 refusal)"
+
+
+def minimal(signatures: Mapping[Signature, int]) -> dict[Signature, int]:
+    """Return the signatures that hold no smaller one, with the number of refusals in which all of each was violated."""
+    found: dict[Signature, int] = {}
+    for signature in sorted(signatures, key=len):
+        parts = [smaller for smaller in found if smaller <= signature]
+        if not parts and signature:
+            found[signature] = signatures[signature]
+        for smaller in parts:
+            found[smaller] += signatures[signature]
+    return found
 
 
 def refusals(times: int) -> str:

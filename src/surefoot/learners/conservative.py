@@ -21,6 +21,7 @@ from surefoot.learners._judging import (
     difference,
     effects_of,
     exceeds,
+    minimal,
     never,
     refusals,
     say,
@@ -688,7 +689,8 @@ class ConservativeActionModel(Answering, Recalling, Batched):
 
         Returns:
             {"action", "accepted", "refused", "transitions", "cases", "flaked", "allowed", "ranges", "relations",
-            "signatures", "unexplained", "effects"}.
+            "signatures", "unexplained", "effects"}. The signatures are the minimal ones: none holds another; each with
+            the number of refusals in which all of it was violated.
 
         Example:
             >>> model = ConservativeActionModel(Vocabulary({"open": lambda state, args: state["open"]}))
@@ -717,8 +719,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
                 "relations": sorted(say_relation(r, names) for r in evidence.standing),
                 "signatures": sorted(
                     [self._words(action, evidence, signature), times]
-                    for signature, times in evidence.signatures.items()
-                    if signature
+                    for signature, times in minimal(evidence.signatures).items()
                 ),
                 "unexplained": evidence.unexplained(),
                 "effects": summary_of(evidence.effects),
