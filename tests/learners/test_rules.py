@@ -90,7 +90,9 @@ def test_only_actions_that_were_observed_can_be_written() -> None:
 
 
 def test_only_the_smallest_reasons_are_told_each_with_all_refusals_in_which_it_held() -> None:
-    model = ConservativeActionModel(Vocabulary({name: lambda s, a, n=name: s[n] for name in ("open", "mine")}))
+    model = ConservativeActionModel(
+        Vocabulary({"open": lambda state, args: state["open"], "mine": lambda state, args: state["mine"]})
+    )
     for open_, mine, times in ((True, True, 4), (False, True, 3), (True, False, 2), (False, False, 5)):
         for _ in range(times):
             model.observe({"open": open_, "mine": mine}, "go", {}, open_ and mine)
