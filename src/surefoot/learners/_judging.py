@@ -10,6 +10,7 @@ from typing import Any
 from surefoot import values
 from surefoot.learners._cases import EFFECTS, VARIED, Item, Signature
 from surefoot.learners.evidence import ActionEvidence
+from surefoot.protocols import Prediction
 
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
@@ -30,6 +31,16 @@ def _exact_sign_test(accepted: int, refused: int) -> str:
     if sum(comb(times, k) for k in range(min(accepted, refused) + 1)) / 2**times > 0.025:
         return "unknown"
     return "accept" if accepted > refused else "refuse"
+
+
+@lru_cache(maxsize=4096)
+def weighed(accepted: int, refused: int) -> tuple[str, str, tuple[float, float]]:
+    """Return the verdict of a case seen both ways, the reason, and the bounds of its rate (Hoeffding, 95 %)."""
+    times = accepted + refused
+    share = accepted / times
+    slack = sqrt(BOUND / times)
+    rate = share - slack if share > slack else 0.0, share + slack if share + slack < 1.0 else 1.0
+    return sign_test(accepted, refused, rate), f"accepted in {accepted} of {times} cases like this", rate
 
 
 def excess(accepted: int, refused: int, settled: int, flaked: int) -> float:
@@ -86,6 +97,20 @@ def summary_of(counts: Mapping[bytes, int]) -> list[list[Any]] | int | str:
 def always(times: int) -> tuple[str, tuple[float, float]]:
     """Return the reason and the rate of a case that was accepted each time."""
     return f"accepted in all {times} cases like this", (max(0.0, 1.0 - sqrt(BOUND / times)), 1.0)
+
+
+@lru_cache(maxsize=4096)
+def one_by_one(support: int) -> tuple[str, tuple[float, float]]:
+    """Return the reason and the rate of a case whose conditions were accepted one by one, the rarest so often."""
+    low = 1.0 - sqrt(BOUND / support)
+    return f"each condition holds a value seen accepted, the rarest in {support} cases", (max(0.0, low), 1.0)
+
+
+@lru_cache(maxsize=1024)
+def unexplained(action: str, times: int, severity: float) -> Prediction:
+    """Return the answer where so many refusals that no condition explains may be about anything."""
+    reason = f"{refusals(times)} that no condition explains"
+    return Prediction("unknown", 0.5 * severity, 0, reason, False, None, action)
 
 
 def never(words: str, times: int) -> str:

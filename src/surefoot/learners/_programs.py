@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from surefoot import values
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.learners._cases import exact
-from surefoot.learners._parts import ABSENT, plain, same
+from surefoot.learners._parts import ABSENT, children, plain, same
 from surefoot.learners._spaces import Move, Space, Undetermined, outcome
 from surefoot.learners.effects import EffectRule, diff
 from surefoot.learners.evidence import ActionEvidence
@@ -25,11 +26,13 @@ LISTED = 32
 """The most different effects that are counted for one case."""
 REMEMBERED = 4096
 """How many reports are remembered, to tell their repetition; it saves time and changes nothing."""
+WAITING = 8
+"""The most different reports of a case that wait for its programs to be asked for; it changes nothing either."""
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
 class Report(NamedTuple):
-    """An effect as the environment reported it, and the arguments that it may hold."""
+    """An effect as the environment reported it, and the arguments that it may hold; none where it holds no argument."""
 
     effect: bytes
     args: Mapping[str, Any]
@@ -75,7 +78,9 @@ def told(state: Any, args: Mapping[str, Any], accepted: bool, effect: bytes | No
         return None
     if effect is None:
         return Told(move, None)
-    scalars = _scalars(args)
+    scalars = _scalars(args) if args else {}
+    if not scalars or _parts(effect).isdisjoint(scalars.values()):
+        return Told(move, Report(effect, {}, effect))
     kinds = tuple(map(type, scalars.values()))
     digest = (effect, tuple(scalars.items()), kinds)
     if float in kinds:  # 0.0 and -0.0 are equal
@@ -92,12 +97,37 @@ def _scalars(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=256)
+def _parts(effect: bytes) -> frozenset[Any]:
+    """Return what an effect may have from arguments: its scalars, and the names of its parts."""
+    parts: set[Any] = set()
+    left = [values.decode(effect)]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict | list | tuple):
+            below = children(part)
+            parts.update(below)
+            left += below.values()
+        else:
+            parts.add(part)
+    return frozenset(parts)
+
+
 def _summed(mine: dict[bytes, int] | None, theirs: dict[bytes, int] | None) -> dict[bytes, int] | None:
     """Return the sum of two counts, None when it counts too many different things."""
     if mine is None or theirs is None:
         return None
     both = {words: mine.get(words, 0) + theirs.get(words, 0) for words in {**mine, **theirs}}
     return both if len(both) <= LISTED else None
+
+
+class _Waiting:
+    """A report of a case: how often it was met since the case's programs were last asked for; whether they know it."""
+
+    __slots__ = ("known", "report", "times")
+
+    def __init__(self, report: Report) -> None:
+        self.report, self.times, self.known = report, 1, False
 
 
 class Programs:
@@ -109,8 +139,10 @@ class Programs:
         self.cases: dict[Any, Space] = {}
         self.features: dict[Any, tuple[Any, ...]] = {}
         self.counts: dict[Any, dict[bytes, int] | None] = {}
-        self._known: dict[Any, bytes] = {}  # (case, report) that was taken in: what it changed
+        self._words: dict[Any, bytes] = {}  # reports that were taken in, by digest: what they changed
+        self._waiting: dict[Any, dict[Any, _Waiting]] = {}  # reports by case, of which its programs are not asked yet
         self._groups: dict[int, dict[Any, Space]] | None = None
+        self._sorted: set[tuple[int, Any, Any]] = set()  # (condition, value, digest) that is in a group
 
     def add(self, key: Any, features: tuple[Any, ...], move: Move) -> bytes:
         """Take in an accepted call; return in words what it changed."""
@@ -120,7 +152,7 @@ class Programs:
             self.counts[key] = {}
         spaces = [self.whole, self.cases[key]]
         if self._groups is not None:
-            spaces += self._grouped(features)
+            spaces += self._grouped(features).values()
         for known in spaces:
             known.add(move)
         words = move.described()
@@ -130,19 +162,68 @@ class Programs:
         return words
 
     def add_report(self, key: Any, features: tuple[Any, ...], report: Report) -> None:
-        """Take in an accepted call that told its effect; a repetition of one only counts."""
-        words = self._known.get((key, report.digest))
+        """Take in an accepted call that told its effect.
+
+        A report that was met before narrows no space down that has it already: it is only counted. The programs of one
+        case are worked out when they are asked for.
+        """
+        digest = report.digest
+        words = self._words.get(digest)
+        move = None
         if words is None:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[key, report.digest] = self.add(key, features, report.move())
-            return
-        self.whole.times += 1
-        self.cases[key].times += 1
+            if len(self._words) >= REMEMBERED:
+                self._words.clear()
+                self._sorted.clear()
+            move = report.move()
+            words = self._words[digest] = move.described()
+            self.whole.add(move)
+        else:
+            self.whole.times += 1
         if self._groups:
-            for space in self._grouped(features):
-                space.times += 1
+            for (at, value), space in self._grouped(features).items():
+                if (at, value, digest) in self._sorted:
+                    space.times += 1
+                else:
+                    self._sorted.add((at, value, digest))
+                    space.add(move or report.move())
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            self.features.setdefault(key, features)
+            self.counts.setdefault(key, {})
+            self._waiting[key] = {digest: _Waiting(report)}
+        elif digest in waiting:
+            waiting[digest].times += 1
+        else:
+            if len(waiting) >= WAITING:
+                self.case(key)
+                waiting.clear()
+            waiting[digest] = _Waiting(report)
         self._count(key, words)
+        if self.whole.failed and self._groups is None:
+            self._group()
+
+    def case(self, key: Any) -> Space | None:
+        """Return the programs of the calls like one case; None when there were none."""
+        waiting = self._waiting.get(key)
+        space = self.cases.get(key)
+        if waiting is None:
+            return space
+        if space is None:
+            space = self.cases[key] = Space()
+        for one in waiting.values():
+            if one.times:
+                if not one.known:
+                    space.add(one.report.move())
+                    one.known = True
+                    one.times -= 1
+                space.times += one.times
+                one.times = 0
+        return space
+
+    def settle(self) -> None:
+        """Work out the programs of each case."""
+        for key in self._waiting:
+            self.case(key)
 
     def _count(self, key: Any, words: bytes) -> None:
         counts = self.counts[key]
@@ -151,21 +232,26 @@ class Programs:
             if len(counts) > LISTED:
                 self.counts[key] = None
 
-    def _grouped(self, features: tuple[Any, ...]) -> list[Space]:
+    def _grouped(self, features: tuple[Any, ...]) -> dict[tuple[int, Any], Space]:
         """Return the spaces of the conditions' values in a case; drop conditions that decide nothing."""
         assert self._groups is not None  # asked for only then
-        found = []
+        found = {}
         for at, group in list(self._groups.items()):
-            space = group.setdefault(exact(features[at]), Space())
+            value = exact(features[at])
+            space = group.get(value)
+            if space is None:
+                space = group[value] = Space()
             if len(group) > FEW or any(other.failed for other in group.values()):
                 del self._groups[at]
             else:
-                found.append(space)
+                found[at, value] = space
         return found
 
     def _group(self) -> None:
         """Sort the cases by the values of each condition that has few of them."""
+        self.settle()
         self._groups = {}
+        self._sorted.clear()
         for at in range(len(next(iter(self.features.values())))):
             group: dict[Any, Space] = {}
             for key, features in self.features.items():
@@ -183,9 +269,13 @@ class Programs:
         fewest = min(map(len, groups.values()), default=0)
         return sorted(at for at, group in groups.items() if len(group) == fewest)
 
-    def of_case(self, key: Any) -> Space:
-        """Return the programs of all calls, or where none explains these, of those like one case."""
-        return self.cases.get(key, self.whole) if self.whole.failed else self.whole
+    def reads(self, key: Any) -> bool:
+        """Say whether what explains all calls, or where nothing does, those like one case, may rest on arguments."""
+        if not self.whole.failed:
+            return self.whole.reads()
+        if not all(one.report.args for one in self._waiting.get(key, {}).values()):
+            return False  # one call whose effect holds no argument is enough
+        return (self.case(key) or self.whole).reads()
 
     def outcome(
         self, key: Any, features: tuple[Any, ...], before: Any, args: Mapping[str, Any], base: Any, careful: bool
@@ -206,29 +296,31 @@ class Programs:
                         return made[0]
                 except Undetermined:
                     pass  # the case itself may know better
-        space = self.cases.get(key)
+        space = self.case(key)
         if space is None:
             raise Undetermined
         return outcome(space, before, args, base, careful=careful)
 
     def merge(self, other: Programs) -> None:
         """Take over what another one saw."""
+        self.settle()
+        other.settle()
         self.whole.merge(other.whole)
         for key, space in other.cases.items():
             self.cases.setdefault(key, Space()).merge(space)
             self.features.setdefault(key, other.features[key])
             self.counts[key] = _summed(self.counts.get(key, {}), other.counts[key])
-        self._known = {}
-        self._groups = None
+        self._words, self._waiting, self._groups = {}, {}, None
         if self.whole.failed:
             self._group()
 
     def keep(self, keys: Collection[Any]) -> None:
         """Forget all cases but some."""
+        self.settle()
         self.cases = {key: space for key, space in self.cases.items() if key in keys}
         self.features = {key: features for key, features in self.features.items() if key in keys}
         self.counts = {key: counts for key, counts in self.counts.items() if key in keys}
-        self._known, self._groups, self.whole = {}, None, Space()
+        self._words, self._waiting, self._groups, self.whole = {}, {}, None, Space()
         for space in self.cases.values():
             self.whole.merge(space)
         if self.whole.failed:
@@ -236,6 +328,7 @@ class Programs:
 
     def rules(self, action: str, names: tuple[str, ...]) -> list[EffectRule]:
         """Return what is known in words; see `EffectRule`."""
+        self.settle()
         if not self.whole.failed:
             return [self._rule(action, "", self.whole, self.cases)]
         for at in self.deciding():
@@ -264,6 +357,7 @@ class Programs:
 
     def canonical(self) -> list[Any]:
         """Return all that is known as plain data, the same for the same calls in any order."""
+        self.settle()
         rows = []
         for key, space in self.cases.items():
             shown = [None if feature is MISSING else [feature] for feature in self.features[key]]
@@ -280,13 +374,11 @@ class Foresight:
         """Start with nothing."""
         self.states: dict[str, Programs] = {}
         self.reports: dict[str, Programs] = {}
-
-    def __bool__(self) -> bool:
-        """Say whether anything is known."""
-        return bool(self.states or self.reports)
+        self.known = False  # whether there is anything
 
     def add(self, action: str, key: Any, features: tuple[Any, ...], told: Told) -> None:
         """Take in an accepted call."""
+        self.known = True
         if told.state is not None:
             self.states.setdefault(action, Programs()).add(key, features, told.state)
         if told.report is not None:
@@ -315,10 +407,10 @@ class Foresight:
         more: dict[str, Any] = {}
         careful = caution == "safe"
         states, reports = self.states.get(answer.action), self.reports.get(answer.action)
-        if reports is not None and (answer.effects is None or (caution != "seed" and reports.of_case(key).reads())):
+        if reports is not None and (answer.effects is None or (caution != "seed" and reports.reads(key))):
             case = evidence.cases.get(key)
             all_told = reports.whole.times == evidence.accepted
-            here = reports.cases.get(key)
+            here = reports.case(key)
             if all_told or (case is not None and here is not None and here.times == case.accepted):
                 try:
                     more["effects"] = values.copy(
@@ -343,6 +435,7 @@ class Foresight:
         """Take over what another one saw."""
         for mine, theirs in ((self.states, other.states), (self.reports, other.reports)):
             for action, programs in theirs.items():
+                self.known = True
                 mine.setdefault(action, Programs()).merge(programs)
 
     def keep(self, action: str, keys: Collection[Any]) -> None:

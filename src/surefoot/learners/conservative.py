@@ -23,10 +23,12 @@ from surefoot.learners._judging import (
     exceeds,
     minimal,
     never,
+    one_by_one,
     refusals,
     say,
-    sign_test,
     summary_of,
+    unexplained,
+    weighed,
 )
 from surefoot.learners._programs import Foresight, Told, told
 from surefoot.learners.evidence import ActionEvidence
@@ -187,10 +189,11 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         features, text = self.vocabulary.read(state, action, given)
         with self._lock:
             evidence = self._actions.get(action)
-            key = None if evidence is None else evidence.key_of(features, text)
-            case = None if evidence is None else evidence.cases.get(key)
-            answer = self._judge(action, evidence, features, case)
-            if self._foresight and evidence is not None:
+            if evidence is None:
+                return self._judge(action, None, features, None)
+            key = evidence.key_of(features, text)
+            answer = self._judge(action, evidence, features, evidence.cases.get(key))
+            if self._foresight.known:
                 return self._foresight.foresee(answer, evidence, key, features, state, given, self.caution)
             return answer
 
@@ -198,7 +201,9 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], case: Case | None
     ) -> Prediction:
         """Answer for a vector of condition values; `case` is what was observed of it."""
-        severity = self.severity if not isinstance(self.severity, dict) else self.severity.get(action, 1.0)
+        severity = self.severity
+        if type(severity) is dict:
+            severity = severity.get(action, 1.0)
         if self.vocabulary.required:
             broken = self._broken(action, features)
             if broken is not None:
@@ -237,22 +242,25 @@ class ConservativeActionModel(Answering, Recalling, Batched):
 
     def _weigh(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
         """Answer for a case that was accepted and refused."""
-        times = case.accepted + case.refused
-        share = case.accepted / times
-        slack = sqrt(BOUND / times)
-        rate = share - slack if share > slack else 0.0, share + slack if share + slack < 1.0 else 1.0
-        verdict = sign_test(case.accepted, case.refused, rate)
-        reason = f"accepted in {case.accepted} of {times} cases like this"
-        if verdict == "accept" and self.caution != "balanced":
-            verdict = "unknown"
-        elif verdict == "accept" and (
-            self._hidden(evidence, case.accepted, case.refused)
-            or self._hidden(evidence, evidence.settled, evidence.flaked + evidence.unexplained())
-        ):
-            verdict, reason = "unknown", f"{reason}, more refusals than this world's noise: something else decides"
-        risk = severity * (case.refused + 1) / (times + 2)
-        effects, confidence = effects_of(case.effects, case.accepted) if verdict == "accept" else (None, 0.0)
+        accepted, refused = case.accepted, case.refused
+        verdict, reason, rate = weighed(accepted, refused)
+        if verdict == "accept":
+            if self.caution != "balanced":
+                verdict = "unknown"
+            elif self._hidden(evidence, accepted, refused) or self._all_hidden(evidence):
+                verdict, reason = "unknown", f"{reason}, more refusals than this world's noise: something else decides"
+        times = accepted + refused
+        effects, confidence = None, 0.0
+        if verdict == "accept":
+            effects, confidence = effects_of(case.effects, accepted) if case.effects else (None, 1.0)
+        risk = severity * (refused + 1) / (times + 2)
         return Prediction(verdict, risk, times, reason, False, effects, action, None, confidence, rate, case.seqs)
+
+    def _all_hidden(self, evidence: ActionEvidence) -> bool:
+        """Say whether all refusals of an action that nothing explains are too many to be noise."""
+        if len(self._actions) == 1:
+            return False  # there is nothing to compare them with
+        return self._hidden(evidence, evidence.settled, evidence.flaked + evidence.unexplained())
 
     def _hidden(self, evidence: ActionEvidence, accepted: int, refused: int) -> bool:
         """Say whether refusals are too many to be noise, which is the same everywhere: elsewhere there is less of it.
@@ -321,7 +329,8 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         seed = self.caution == "seed"
         reading = evidence.read(features)
         if reading.support and evidence.is_plain(reading) and not (seed and evidence.oddly):
-            return self._accept_unseen(action, evidence, reading.support, severity)
+            doubt = None if seed else self._unexplained(action, evidence, features, severity)
+            return doubt or self._accept_unseen(action, evidence, reading.support, severity)
         if reading.alone >= 0 and not (seed and evidence.oddly):
             signature = evidence.alone(reading.alone)
             times = evidence.signatures.get(signature, 0)
@@ -332,14 +341,15 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             return Prediction("unknown", 0.5 * severity, 0, reason, hard, None, action)
 
         if seed and evidence.oddly:  # of the seed's rule only single conditions explain a refusal
-            return unknown(f"{refusals(evidence.oddly)} that no condition explains")
+            return unexplained(action, evidence.oddly, severity)
         violations = evidence.violations(features)
         if seed:
             violations = [item for item in violations if isinstance(item[0], int)]
         if violations:
             return self._judge_violations(action, evidence, features, violations, severity, unknown)
         if not seed:
-            doubt = self._doubt(action, evidence, features, severity, unknown)
+            doubt = self._paired(action, evidence, features, severity, unknown)
+            doubt = doubt or self._unexplained(action, evidence, features, severity)
             if doubt is not None:
                 return doubt
         if not evidence.accepted:
@@ -351,10 +361,8 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         flake = (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
         rare = 1 / (support + 2)
         effects, confidence = effects_of(evidence.effects, evidence.accepted) if evidence.effects else (None, 1.0)
-        low = 1.0 - sqrt(BOUND / support)
-        reason = f"each condition holds a value seen accepted, the rarest in {support} cases"
+        reason, rate = one_by_one(support)
         risk = severity * (flake if flake > rare else rare)
-        rate = (low if low > 0.0 else 0.0, 1.0)
         return Prediction("accept", risk, support, reason, False, effects, action, None, confidence, rate)
 
     def _judge_violations(
@@ -400,9 +408,11 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         evidence: ActionEvidence,
         features: tuple[Any, ...],
         severity: float,
-        unknown: _Unknown,
     ) -> Prediction | None:
         """Return what refusals inside the accepted ranges say about a case, None when they say nothing."""
+        def unknown(reason: str) -> Prediction:
+            return Prediction("unknown", 0.5 * severity, 0, reason, False, None, action)
+
         group = evidence.group_of(features)
         if group is None or not group.refused_cases:
             return None
@@ -424,7 +434,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             return Prediction("refuse", severity * (times + 1) / (times + 2), times, reason, False, None, action)
         return unknown(f"{name} is {features[at]!r}, near {refusals(times)}")
 
-    def _doubt(
+    def _paired(
         self,
         action: str,
         evidence: ActionEvidence,
@@ -432,7 +442,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         severity: float,
         unknown: _Unknown,
     ) -> Prediction | None:
-        """Return what speaks against taking the conditions one by one, None when nothing does."""
+        """Return what pairs of values say against taking the conditions one by one, None when nothing."""
         pairs = evidence.pairs(features)
         if pairs:
             found = evidence.matching(pairs, features)
@@ -446,13 +456,21 @@ class ConservativeActionModel(Answering, Recalling, Batched):
                 if self.caution == "safe" or expected >= _UNSEEN:
                     words = self._words(action, evidence, [pair])
                     return unknown(f"{words}, never seen together (expected {expected:.1f} times)")
-        odd = evidence.unexplained()
-        if (odd or evidence.flaked) and self._hidden(evidence, evidence.settled, evidence.flaked + odd):
-            return unknown(f"{refusals(odd + evidence.flaked)} that no condition explains")
+        return None
+
+    def _unexplained(
+        self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], severity: float
+    ) -> Prediction | None:
+        """Return what refusals that nothing explains say against taking the conditions one by one, None when nothing."""
+        odd, flaked = evidence.unexplained(), evidence.flaked
+        if not odd and not flaked:
+            return None
+        if self._all_hidden(evidence):
+            return unexplained(action, odd + flaked, severity)
         if odd and evidence.quantities and self.caution == "balanced":
-            return self._near(action, evidence, features, severity, unknown)
+            return self._near(action, evidence, features, severity)
         if odd and not self._flakes(evidence, odd):
-            return unknown(f"{refusals(odd)} that no condition explains")
+            return unexplained(action, odd, severity)
         return None
 
     def _flakes(self, evidence: ActionEvidence, odd: int) -> bool:
@@ -513,10 +531,11 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             raise BadArgument(f"action must be a non-empty str, got {action!r}; split it with call_of(action)")
         given = {} if args is None else args
         features, text = self.vocabulary.read(state, action, given)
-        encoded = None if effect is None else values.encode(effect)
-        more = told(state, given, accepted, encoded, next_state)
+        encoded = more = seq = None
+        if effect is not None or next_state is not None:
+            encoded = None if effect is None else values.encode(effect)
+            more = told(state, given, accepted, encoded, next_state)
         with self._lock:
-            seq = None
             if self._journal is not None:
                 seq = self._record(state, action, given, accepted, effect, reason, next_state)
             return self._learn(action, features, text, accepted, encoded, seq, state, given, more)
@@ -540,7 +559,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         key = evidence.key_of(features, text)
         case = evidence.cases.get(key)
         before = self._judge(action, evidence, features, case)
-        if self._foresight:
+        if self._foresight.known:
             before = self._foresight.foresee(before, evidence, key, features, state, args, self.caution)
         if more is not None:
             self._foresight.add(action, key, features, more)
@@ -550,7 +569,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         self.observations += 1
         if before.verdict == ("refuse" if accepted else "accept"):
             self.surprises += 1
-        if case.run >= _SHORTEST_RUN and case.accepted and case.refused:
+        if case.refused and case.accepted and case.run >= _SHORTEST_RUN:
             self._notice_change(action, evidence, case)
         return before
 

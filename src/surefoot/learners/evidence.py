@@ -15,7 +15,7 @@ most once for each of its violations, so that an observation costs the same howe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import combinations
 from math import copysign
@@ -255,21 +255,23 @@ class ActionEvidence:
         if seq is not None:
             case.seqs = (*case.seqs[1 - _KEPT :], seq)
         if accepted:
-            case.accepted += 1
             case.accepted_at = at
             self.accepted += 1
             self.settled += 1
             if effect is not None:
                 case.effects = counted(case.effects, effect, 1)
                 self.effects = counted(self.effects, effect, 1)
-            if case.accepted == 1:
-                self._admit(case)
-            else:
-                if not case.codes:  # most cases of many conditions are never met again
-                    case.codes = tuple(self.read(case.features).codes)
+            if case.accepted:
+                case.accepted += 1
+                codes: Sequence[int] = case.codes
+                if not codes:  # most cases of many conditions are never met again
+                    codes = case.codes = tuple(self.read(case.features).codes)
                 counts = self.counts
-                for code in case.codes:
+                for code in codes:
                     counts[code] += 1
+            else:
+                case.accepted = 1
+                self._admit(case)
             self._reading = None
         else:
             case.refused += 1
@@ -681,11 +683,11 @@ class ActionEvidence:
         return True
 
     def is_plain(self, reading: Reading) -> bool:
-        """Say whether nothing speaks against taking conditions one by one: all pairs seen, each refusal explained.
+        """Say whether nothing but refusals that nothing explains speaks against taking conditions one by one.
 
-        All labels of the vector must have been accepted.
+        That is where all pairs of labels were seen. All labels of the vector must have been accepted.
         """
-        return not (self._open or self.flaked or self.standing or reading.shape.numbers or _NOTHING in self.signatures)
+        return not (self._open or self.standing or reading.shape.numbers)
 
     def unexplained(self) -> int:
         """Return how many refusals no violation explains."""
