@@ -20,6 +20,10 @@ _ROOM = 256
 _TABLE = 22
 _PLAIN = frozenset(LETTERS)
 _HUGE = 1 << 62
+_ARRAYS = (
+    *("_labels", "_numbers", "_words", "_keys", "accepted", "refused", "explained"),
+    *("verdict", "risk", "support", "hard", "answered"),
+)
 
 
 class Column:
@@ -119,6 +123,9 @@ class Index:
         fits: whether all cases could be written as integers, each as another; if not, nothing can be found here.
         accepted, refused: numbers of observations by place.
         explained: whether there are violations, by place.
+        verdict, risk, support, hard: the answers of the cases that were judged one by one, by place.
+        answered: the version of each of these answers.
+        version: counts the changes of what was observed; an answer of an older version is out of date.
     """
 
     def __init__(self, evidence: ActionEvidence) -> None:
@@ -137,9 +144,29 @@ class Index:
         self.accepted = np.zeros(_ROOM, np.int64)
         self.refused = np.zeros(_ROOM, np.int64)
         self.explained = np.zeros(_ROOM, np.bool_)
+        self.verdict = np.zeros(_ROOM, np.int8)
+        self.risk = np.zeros(_ROOM)
+        self.support = np.zeros(_ROOM, np.int64)
+        self.hard = np.zeros(_ROOM, np.bool_)
+        self.answered = np.zeros(_ROOM, np.int64)
+        self.version = 1
+        self._when: tuple[Any, ...] = ()
         evidence.touched = list(evidence.cases.values())
         for case in evidence.touched:
             case.place = -1
+
+    def since(self, when: tuple[Any, ...]) -> int:
+        """Return the version of what was observed at `when`: a new one if that is not the time of the last."""
+        if when != self._when:
+            self._when = when
+            self.version += 1
+        return self.version
+
+    def keep(self, places: Any, verdict: int, risk: float, support: int, hard: bool) -> None:
+        """Keep the answer of some cases, for the last version."""
+        self.verdict[places], self.risk[places] = verdict, risk
+        self.support[places], self.hard[places] = support, hard
+        self.answered[places] = self.version
 
     def refresh(self) -> None:
         """Take in what was observed since."""
@@ -153,7 +180,7 @@ class Index:
                 self.cases.append(case)
         new = self.cases[before:]
         if new:
-            for name in ("_labels", "_numbers", "_words", "_keys", "accepted", "refused", "explained"):
+            for name in _ARRAYS:
                 setattr(self, name, _with_room(getattr(self, name), len(self.cases)))
             self._write(new, before)
         if touched:

@@ -253,17 +253,22 @@ class _Batch:
             plain &= False
         times = refused[plain]
         self.found._put(rows[plain], _REFUSE, self.severity * (times + 1) / (times + 2), times, False)
-        both = ~always & ~never
-        for _, first, inverse in _distinct((accepted[both] << 31) + refused[both]):
-            self.found._take(rows[both][inverse], self.judged(index, at[both][first]))
-        odd = never & ~plain
-        for case, _, inverse in _distinct(at[odd]):
-            self.found._take(rows[odd][inverse], self.judged(index, case))
+        left = np.flatnonzero(~always & ~plain)
+        if len(left):
+            rows, at = rows[left], at[left]
+            new = at[index.answered[at] != index.since((self.model.observations, self.severity))]
+            if len(new):
+                self.judge(index, np.unique(new))
+            self.found._put(rows, index.verdict[at], index.risk[at], index.support[at], index.hard[at])
 
-    def judged(self, index: Index, place: int) -> Prediction:
-        """Return the single call's answer for a case."""
-        case = index.cases[place]
-        return self.model._judge(self.action, self.evidence, case.features, case)
+    def judge(self, index: Index, places: Any) -> None:
+        """Work out the single call's answer for cases, to be looked up until the model observes more."""
+        accepted, refused = index.accepted[places], index.refused[places]
+        alike = np.where(accepted > 0, (accepted << 31) + refused, -1 - places)  # seen both ways as often, or one case
+        for _, first, same in _distinct(alike):
+            case = index.cases[int(places[first])]
+            answer = self.model._judge(self.action, self.evidence, case.features, case)
+            index.keep(places[same], VERDICTS.index(answer.verdict), answer.risk, answer.support, answer.hard)
 
     def may_be_noise(self, index: Index, at: Any, refused: Any) -> Any:
         """Return for which cases the single call may take refusals for flakes."""
