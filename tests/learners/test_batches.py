@@ -150,6 +150,26 @@ def test_a_model_that_changed_is_followed(monkeypatch: pytest.MonkeyPatch) -> No
     world.agree(model.predict_many([*states, {"a": "new", "b": "p"}], "do"), [*states, {"a": "new", "b": "p"}])
 
 
+def test_answers_of_a_batch_are_given_up_when_more_is_known() -> None:
+    rng = random.Random(3)
+    model = ConservativeActionModel(vocabulary("a", "b"))
+    states = [{"a": a, "b": b} for a in "xyz" for b in "xyz"]
+    answers = set()
+    for step in range(240):
+        quiet = step >= 160  # the other action shows what little noise there is
+        model.observe(rng.choice(states), "wait" if quiet else "do", {}, quiet or rng.random() < 0.9)
+        if step % 8 == 0:
+            model.severity = rng.choice([1.0, 2.0])
+        if step % 5 == 0:
+            for batch in (model.predict_many(states, "do"), model.predict_many(states, "do")):
+                single = [model.predict(state, "do") for state in states]
+                assert batch.verdicts == [one.verdict for one in single]
+                assert batch.risk.tolist() == [one.risk for one in single]
+                assert batch.support.tolist() == [one.support for one in single]
+            answers.add(tuple(batch.verdicts))
+    assert len(answers) > 5
+
+
 def test_very_many_conditions_need_more_than_one_word() -> None:
     names = [f"c{at:02}" for at in range(40)]
     model = ConservativeActionModel(vocabulary(*names))

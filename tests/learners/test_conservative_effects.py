@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from surefoot import open_journal, values
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.learners import _spaces
-from surefoot.learners.conservative import ConservativeActionModel
+from surefoot.learners.conservative import CAUTIONS, ConservativeActionModel
 from surefoot.learners.effects import Arg, Edit, Field, apply_edits
 from surefoot.learners.vocabulary import Vocabulary
 
@@ -269,6 +269,33 @@ def test_reported_effects_may_hold_arguments() -> None:
     assert said(model, "take") == ["set bag[{0}] to 1 (2 calls)"]
     model.observe({}, "go", {"0": "camp"}, True)  # once nothing was reported
     assert model.predict({}, "go", {"0": "kiln"}).effects is None
+
+
+@pytest.mark.parametrize("caution", CAUTIONS)
+@pytest.mark.parametrize("told", ["the same", "by argument", "by condition", "by both", "different"])
+def test_it_does_not_matter_when_reported_effects_are_asked_for(told: str, caution: str) -> None:
+    rng = random.Random(told)
+    vocabulary = Vocabulary({"a": lambda state, args: state["a"], "b": lambda state, args: state["b"]})
+    often, late = (ConservativeActionModel(vocabulary, caution=caution) for _ in range(2))
+    for _ in range(150):
+        state = {"a": rng.choice("xyz"), "b": rng.choice("xyz")}
+        args = {"id": rng.choice(["x", "o1", "o2", 1, True])}
+        effect = {
+            "the same": {"status": "done"},
+            "by argument": {"last": args["id"]},
+            "by condition": {"status": state["a"]},
+            "by both": {"status": state["a"], "last": args["id"]},
+            "different": {"n": rng.randrange(12)},
+        }[told]
+        for model in (often, late):
+            model.observe(state, "do", args, True, effect)
+        answer = often.predict(state, "do", args)
+        often.effects("do")
+    assert often.fingerprint() == late.fingerprint()
+    assert often.effects("do") == late.effects("do")
+    for state in ({"a": a, "b": b} for a in "xyz" for b in "xyz"):
+        assert often.predict(state, "do", {"id": "o3"}) == late.predict(state, "do", {"id": "o3"})
+    assert (answer.effects is None) == (told == "different")
 
 
 def test_an_effect_that_may_have_come_from_an_argument_is_not_taken_for_granted() -> None:

@@ -173,13 +173,14 @@ class Programs:
         if words is None:
             if len(self._words) >= REMEMBERED:
                 self._words.clear()
-                self._sorted.clear()
             move = report.move()
             words = self._words[digest] = move.described()
             self.whole.add(move)
         else:
             self.whole.times += 1
         if self._groups:
+            if len(self._sorted) >= REMEMBERED:
+                self._sorted.clear()
             for (at, value), space in self._grouped(features).items():
                 if (at, value, digest) in self._sorted:
                     space.times += 1
