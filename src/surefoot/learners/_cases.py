@@ -71,9 +71,10 @@ class Shape:
         tables: for each of `places`, {label: its code}.
         packed: which of `places` hold containers, that are looked up as they are encoded.
         unread: the conditions that could not be read.
+        whole: whether a vector is looked up as it is.
     """
 
-    __slots__ = ("numbers", "packed", "pick", "places", "sign", "tables", "unread")
+    __slots__ = ("numbers", "packed", "pick", "places", "sign", "tables", "unread", "whole")
 
     def __init__(self, kinds: tuple[type, ...], quantities: set[int], tables: list[dict[type, dict[Any, int]]]) -> None:
         self.sign = "".join(LETTERS.get(kind, "-") for kind in kinds)
@@ -83,6 +84,7 @@ class Shape:
         self.pick = _picker(self.places) if self.numbers else None
         self.packed = [n for n, at in enumerate(self.places) if kinds[at] not in LETTERS]
         self.tables = [tables[at].setdefault(kinds[at] if kinds[at] in LETTERS else bytes, {}) for at in self.places]
+        self.whole = self.pick is None and not self.packed
         self.unread = tuple(at for at, kind in enumerate(kinds) if kind is MARK)
 
     def held(self, features: tuple[Any, ...]) -> Any:

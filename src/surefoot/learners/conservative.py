@@ -211,10 +211,16 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         if evidence is None:
             return Prediction("unknown", 0.5 * severity, 0, f"{action!r} was never observed", False, None, action)
         if case is not None:
-            if case.accepted:
-                if not case.refused:
-                    return self._accept_seen(action, evidence, case, severity)
+            times = case.accepted
+            if times and case.refused:
                 return self._weigh(action, evidence, case, severity)
+            if times:
+                risk = severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+                effects, confidence = effects_of(case.effects, times) if case.effects else (None, 1.0)
+                reason, rate = always(times)
+                return Prediction(
+                    "accept", risk, times, reason, False, effects, action, None, confidence, rate, case.seqs
+                )
             if not self._may_be_noise(evidence, case):
                 return self._refuse_seen(action, evidence, case, severity)
         return self._judge_unseen(action, evidence, features, case, severity)
@@ -231,14 +237,6 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             if type(held) is not type(value) or held != value:
                 return f"{self.vocabulary.of(action)[at]} is {held!r} and must be {value!r}"
         return None
-
-    def _accept_seen(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
-        """Answer for a case that was accepted each time."""
-        risk = severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
-        effects, confidence = effects_of(case.effects, case.accepted) if case.effects else (None, 1.0)
-        times = case.accepted
-        reason, rate = always(times)
-        return Prediction("accept", risk, times, reason, False, effects, action, None, confidence, rate, case.seqs)
 
     def _weigh(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
         """Answer for a case that was accepted and refused."""
@@ -269,9 +267,9 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         (likelihood ratio, 0.1 % for all tests together), and against the other cases of the same action.
         """
         settled, flaked = evidence.settled - accepted, evidence.flaked - refused
-        rest = settled if settled > 0 else 0, flaked if flaked > 0 else 0
         if len(self._actions) == 1:
-            return rest[0] > 0 and exceeds(accepted, refused, *rest, _ONE_IN_1000)
+            return settled > 0 and exceeds(accepted, refused, settled, flaked if flaked > 0 else 0, _ONE_IN_1000)
+        rest = settled if settled > 0 else 0, flaked if flaked > 0 else 0
         others = sorted(
             (other.flaked / other.settled, other.settled, other.flaked)
             for other in self._actions.values()
@@ -565,8 +563,9 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             self._foresight.add(action, key, features, more)
         if case is None:
             case = evidence.start(key, features)
-        evidence.count(case, accepted, effect, seq, self.observations)
-        self.observations += 1
+        at = self.observations
+        evidence.count(case, accepted, effect, seq, at)
+        self.observations = at + 1
         if before.verdict == ("refuse" if accepted else "accept"):
             self.surprises += 1
         if case.refused and case.accepted and case.run >= _SHORTEST_RUN:

@@ -163,9 +163,9 @@ class ActionEvidence:
         if known is not features:
             self.key_of(features)
             shape = self._last[1]
-        held = features if shape is self._text else shape.held(features)
         counts = self.counts
         new, support, alone = _NONE, 0, -1
+        held = features if shape.whole else shape.held(features)
         try:
             codes = list(map(getitem, shape.tables, held))
         except KeyError:  # a label that was never met
@@ -177,8 +177,6 @@ class ActionEvidence:
             for code in codes:  # faster than min
                 if counts[code] < support:
                     support = counts[code]
-                    if not support:
-                        break
             if not support and codes:
                 never = self._never.intersection(codes)
                 new = [self.meaning[code][0] for code in never]
@@ -350,7 +348,9 @@ class ActionEvidence:
             self.flaked += case.refused
             if case.violations is not None:
                 self._unsign(case, case.refused)
-        reading = self.read(case.features)
+        reading = self._reading
+        if reading is None or reading.features is not case.features:
+            reading = self.read(case.features)
         shape, codes, counts, more = reading.shape, reading.codes, self.counts, case.accepted
         news = reading.new or self._open or self.relations or self.quantities or shape.unread not in self._patterns
         if not news:  # it shows nothing that others have not shown
