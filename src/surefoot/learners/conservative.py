@@ -202,7 +202,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     ) -> Prediction:
         """Answer for a vector of condition values; `case` is what was observed of it."""
         severity = self.severity
-        if type(severity) is dict:
+        if isinstance(severity, dict):
             severity = severity.get(action, 1.0)
         if self.vocabulary.required:
             broken = self._broken(action, features)
@@ -408,6 +408,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         severity: float,
     ) -> Prediction | None:
         """Return what refusals inside the accepted ranges say about a case, None when they say nothing."""
+
         def unknown(reason: str) -> Prediction:
             return Prediction("unknown", 0.5 * severity, 0, reason, False, None, action)
 
@@ -459,7 +460,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     def _unexplained(
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], severity: float
     ) -> Prediction | None:
-        """Return what refusals that nothing explains say against taking the conditions one by one, None when nothing."""
+        """Return what refusals that nothing explains say against taking conditions one by one, None when nothing."""
         odd, flaked = evidence.unexplained(), evidence.flaked
         if not odd and not flaked:
             return None
