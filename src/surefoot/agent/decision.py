@@ -127,11 +127,12 @@ class Answer(NamedTuple):
     Attributes:
         action: what to take; None for nothing.
         path: "fast", "slow" or "none".
-        rule: by which rule: "way", "advance", "skill", "unchecked", "rare", "wait",
-            "asked"; or "nothing left", "blocked",
+        rule: by which rule: "way", "advance", "skill", "plan", "probe",
+            "unchecked", "rare", "wait", "asked"; or "nothing left", "blocked",
             "unsure", "out of budget", "terminated".
         goal: what for.
         why: in words.
+        plan: the way that was thought out, as it is recorded; None without one.
 
     Example:
         >>> Answer("right", "fast", "way", "").action
@@ -143,6 +144,7 @@ class Answer(NamedTuple):
     rule: str
     goal: str | None = None
     why: str = ""
+    plan: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class Decision:
         options: what was on offer.
         action: what was chosen; None for nothing.
         path, rule, goal, why: by which path and rule, what for, in words; see `Answer`.
-        answer: what a slow path that is not ours answered.
+        answer: what a slow path that is not ours answered; of a `Search` the plan that it made, if it made one.
         spent: what it cost: "decisions" (of the slow path), "seconds", "money".
 
     Example:

@@ -111,6 +111,8 @@ class Running:
             `without`: the same pairs, decoded.
         spent: what the slow path has cost.
         drift: something contradicted what was known; `renewed`: everything was put in doubt because of it.
+        plan: {state: (action, where it is expected to lead)} of the newest plan, all encoded; `planned`: its goal, None
+            for one that leads to what is not predicted.
         dares: how often it was barred by what the policy avoids, see `DARES`.
 
     Example:
@@ -133,6 +135,8 @@ class Running:
         self.spent = Spent()
         self.drift = self.renewed = False
         self.dares = 0
+        self.plan: dict[bytes, Pair] = {}
+        self.planned: str | None = None
         self._numbers: dict[tuple[bytes, bytes, bytes], int] = {}
 
     def walk(self, step: tuple[bytes, bytes, bytes]) -> None:
@@ -153,6 +157,14 @@ class Running:
         else:
             self.shut[pair] = *blocked, self.steps
             self.without[pair] = values.decode_known(pair[0]), values.decode_known(pair[1])
+
+    def follow(self, plan: bytes) -> None:
+        """Take in a plan, as it is recorded."""
+        said = values.decode(plan)
+        self.planned, self.plan = said["goal"], {}
+        for state, action, to in said["legs"]:
+            if to is not None:
+                self.plan[values.encode_state(state)] = values.encode_action(action), values.encode_state(to)
 
     def put_in_doubt(self, rule: str) -> None:
         """Take in that nothing was left, or that all that was left was barred."""
@@ -176,6 +188,7 @@ class Running:
             ],
             "reached": list(self.reached),
             "pending": pending,
+            "plan": [self.planned, [[s.decode(), a.decode(), t.decode()] for s, (a, t) in self.plan.items()]],
             "trail": [[part.decode() for part in self.walked[number]] for number in self.trail],
             "shut": [[s.decode(), a.decode(), *why] for (s, a), why in self.shut.items()],
         }
@@ -192,6 +205,7 @@ class ExperienceFold(EventFold):
         runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
         seen: {(map, state, action): {destination: how often}}, of all times.
         refused: {(map, state, action)} of what was refused when it was last taken.
+        able: {encoded action: None} of what was accepted anywhere.
         merged: {the hash of another agent's journal's head: its length}, up to where it was taken over.
         stuck: {map: how many episodes in a row ended there with nothing left}.
         version: {map: number}, which grows whenever a plan for that map may no longer be the best.
@@ -216,6 +230,7 @@ class ExperienceFold(EventFold):
         self.runs: dict[tuple[str, bytes, bytes], list[list[Any]]] = {}
         self.seen: dict[tuple[str, bytes, bytes], dict[bytes, int]] = {}
         self.refused: set[tuple[str, bytes, bytes]] = set()
+        self.able: dict[bytes, None] = {}
         self.merged: dict[str, int] = {}
         self.stuck: dict[str, int] = {}
         self.version: dict[str, int] = {}
@@ -263,6 +278,8 @@ class ExperienceFold(EventFold):
         running = self.running[event.episode]
         running.pending = event
         running.paths[event.path] += 1
+        if event.path == "slow" and event.rule in ("plan", "probe"):
+            running.follow(bytes(event.answer))
         if event.path == "slow" or bytes(event.spent) != b"null":
             running.spent = running.spent.plus(values.decode_known(bytes(event.spent)) or {})
         if event.rule in RENEWS:
@@ -309,6 +326,7 @@ class ExperienceFold(EventFold):
         if event.goals:
             running.trail.clear()
             running.anchor = to
+            running.plan = {}
         else:
             running.walk((state, action, to if event.verdict == "accepted" else b""))
 
@@ -318,6 +336,7 @@ class ExperienceFold(EventFold):
         if seen is None:
             seen = self.seen[triple] = {}
             self.runs[triple] = []
+            self.able[triple[2]] = None
         seen[to] = seen.get(to, 0) + 1
         times = sum(seen.values())
         if seen[to] == 1 or not times & (times - 1):  # a power of two
@@ -395,6 +414,7 @@ class ExperienceFold(EventFold):
                 [m, s.decode(), a.decode(), {t.decode(): n for t, n in d.items()}] for (m, s, a), d in self.seen.items()
             ],
             "refused": sorted([m, s.decode(), a.decode()] for m, s, a in self.refused),
+            "able": sorted(action.decode() for action in self.able),
             "merged": dict(self.merged),
             "stuck": dict(self.stuck),
             "version": dict(self.version),

@@ -12,7 +12,7 @@ def fast(here: Situation) -> Answer | None:
     """Return what is known to help and what the risk policy takes, None to leave it to the slow path.
 
     For each open goal in order: the first step of the best known way to where it was reached. Then, where no way is
-    known: an option that is expected to reach it, by its predicted effects or because it did so elsewhere more often
+    known: the next step of a plan that was made before, as long as all goes as planned; an option that is expected to reach it, by its predicted effects or because it did so elsewhere more often
     than not, and that was not tried here.
 
     Cost: one question to the map for each open goal; see `WorldMap.next`.
@@ -39,6 +39,9 @@ def fast(here: Situation) -> Answer | None:
         if option is None or option.choice != "take":
             return None
         return Answer(action, "fast", "way", goal)
+    planned = here.follow() if here.running.plan else None
+    if planned is not None:
+        return planned
     for goal in here.goals:
         for option in here.options:
             if option.choice != "take" or option.key in here.blocked or here.tried(option):

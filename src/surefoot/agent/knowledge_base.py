@@ -19,7 +19,7 @@ from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.learners.vocabulary import Vocabulary
 from surefoot.protocols import ActionModel, Call, call_of
 
-__all__ = ["Knowledge", "Place", "exact_vocabulary", "stream_of"]
+__all__ = ["Knowledge", "Place", "exact_vocabulary", "place_of", "raw_of", "stream_of"]
 
 _CALLS = 4_096
 _WINDOW = 3
@@ -186,6 +186,16 @@ class Knowledge:
         made = _Model(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]
         return made if journal is None else made.relearn(vocabulary)
 
+    @property
+    def foresees(self) -> bool:
+        """Say whether the action model learns what calls change: not over the exact state, where the map says it all.
+
+        Example:
+            >>> Knowledge().foresees, Knowledge(vocabulary=exact_vocabulary()).foresees
+            (False, True)
+        """
+        return not self.exact and isinstance(self.actions, ConservativeActionModel)
+
     def map(self, name: str = "main") -> WorldMap:
         """Return a map by name; made when nobody asked for it before.
 
@@ -349,6 +359,10 @@ def place_of(state: Any, key: Callable[[Any], Any] | None) -> Place:
 
     Raises:
         ValueRejected: it (or what `key` made of it) is no plain value.
+
+    Example:
+        >>> place_of({"at": "hall"}, None).state
+        '{"at":"hall"}'
     """
     if key is not None:
         made = key(state)
@@ -364,3 +378,18 @@ def place_of(state: Any, key: Callable[[Any], Any] | None) -> Place:
         return Place(text.decode(), values.encode_state(text.decode()), values.decode_known(text))
     plain = state if type(state) in (int, str) else values.decode_known(encoded)
     return Place(plain, encoded, plain)
+
+
+def raw_of(state: Any) -> Any:
+    """Return a state of the map as the predicates read it: one of mappings or lists is on the map as a text.
+
+    Example:
+        >>> raw_of('{"at":"hall"}'), raw_of("hall")
+        ({'at': 'hall'}, 'hall')
+    """
+    if not isinstance(state, str) or not state.startswith(("{", "[")):
+        return state
+    try:
+        return values.decode(state.encode())
+    except ValueError:  # a text that only looks like one
+        return state

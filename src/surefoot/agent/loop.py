@@ -29,7 +29,7 @@ from surefoot.agent.decision import Option
 from surefoot.agent.episode_events import Came
 from surefoot.agent.experience import Experience, Running
 from surefoot.agent.knowledge_base import Knowledge, Place
-from surefoot.errors import BadArgument, ContractBroken
+from surefoot.errors import BadArgument, ContractBroken, ValueRejected
 from surefoot.knowledge._ledger import Record
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Environment, Outcome
@@ -548,6 +548,9 @@ def took(
 def teach(knowledge: Knowledge, option: Option, here: Place, outcome: Outcome[Any], there: Place) -> None:
     """Let the action model and the failure memory learn from an outcome that is no fault.
 
+    The model is told the state after an accepted call too, where it learns what calls change (see
+    `Knowledge.foresees`) and the states are plain values.
+
     Example:
         >>> from surefoot.protocols import refused
         >>> knowledge, hall = Knowledge(), Place("hall", b'"hall"', "hall")
@@ -557,11 +560,26 @@ def teach(knowledge: Knowledge, option: Option, here: Place, outcome: Outcome[An
     """
     call = knowledge.call(option.action, option.key)
     state = here.state if knowledge.exact else here.raw
-    knowledge.actions.observe(state, call.name, call.args, outcome.accepted, outcome.effect)
+    after = there.raw if outcome.accepted and knowledge.foresees and _is_plain(here.raw, there.raw) else None
+    if after is None:
+        knowledge.actions.observe(state, call.name, call.args, outcome.accepted, outcome.effect)
+    else:
+        told: Any = knowledge.actions  # its `observe` takes a next state, see `Knowledge.foresees`
+        told.observe(state, call.name, call.args, True, outcome.effect, next_state=after)
     if outcome.accepted:
         knowledge.failures.succeeded(here.state, option.action)
     else:
         knowledge.failures.failed(here.state, option.action, outcome.reason or None)
+
+
+def _is_plain(*states: Any) -> bool:
+    """Say whether states are plain values."""
+    try:
+        for state in states:
+            values.encode(state)
+    except ValueRejected:
+        return False
+    return True
 
 
 def _tell_the_map(

@@ -17,6 +17,7 @@ from surefoot.agent.episode import Episode, Stopped
 from surefoot.agent.episode_events import Began, Over
 from surefoot.agent.experience import DARES, RENEWS, Running
 from surefoot.agent.fast import fast
+from surefoot.agent.imagining import Ahead
 from surefoot.agent.knowledge_base import Knowledge, Place, place_of
 from surefoot.agent.options import Gain, Looker
 from surefoot.agent.situation import Situation, situation_of
@@ -84,10 +85,10 @@ def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
 
     Example:
         >>> name_of_slow(Search()), name_of_slow(len)
-        ({'search': {'layered': True}}, {'name': 'len'})
+        ({'search': {'depth': 24, 'expansions': 256, 'layered': True}}, {'name': 'len'})
     """
     if isinstance(slow, Search):
-        return {"search": {"layered": slow.layered}}
+        return {"search": {"depth": slow.depth, "expansions": slow.expansions, "layered": slow.layered}}
     return {"name": str(getattr(slow, "__name__", type(slow).__name__))}
 
 
@@ -184,7 +185,14 @@ class Playing:
         options, choices = self._looker.look(here, shown.offered, goals, running)
         head = str(knowledge.head)
         situation = situation_of(
-            (here.state, here.key), goals, options, self.known, knowledge.experience.fold, running, self._mind.ways
+            (here.state, here.key),
+            goals,
+            options,
+            self.known,
+            knowledge.experience.fold,
+            running,
+            self._mind.ways,
+            self._ahead(),
         )
         dares, kinds = running.dares, situation.kinds
         may_doubt = knowledge.experience.fold.may_doubt(running)
@@ -206,6 +214,13 @@ class Playing:
             self._charged = self._mind.risk.charge(choice)
         return option
 
+    def _ahead(self) -> Ahead | None:
+        """Return what a look several steps ahead asks; None where it has nothing to ask."""
+        knowledge = self._knowledge
+        if self._mind.key is not None or not knowledge.foresees or self.known.stochastic:
+            return None
+        return Ahead(knowledge.actions, knowledge.agenda.would, self.known)
+
     def _answer(self, here: Situation) -> tuple[Answer, Any, dict[str, Any] | None]:
         """Return what is decided, what a slow path that is not ours said, and what it cost."""
         answer = fast(here)
@@ -217,7 +232,8 @@ class Playing:
             return Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}"), None, None
         began = time.perf_counter()
         if isinstance(mind.slow, Search):
-            answer, asked, money = mind.slow.find(here), None, 0.0
+            answer, money = mind.slow.find(here), 0.0
+            asked = answer.plan
         else:
             asked, money = _ask(mind.slow, here)
             answer = judge(here, asked)

@@ -20,7 +20,8 @@ from surefoot.agent.decision import DONE, Answer, Decision, decision_of
 from surefoot.agent.episode_events import Began, Came, Decided, seal_of
 from surefoot.agent.experience import DARES, Experience, Running
 from surefoot.agent.fast import fast
-from surefoot.agent.knowledge_base import Knowledge, stream_of
+from surefoot.agent.imagining import Ahead
+from surefoot.agent.knowledge_base import Knowledge, place_of, raw_of, stream_of
 from surefoot.agent.options import PROTECTS, in_doubt
 from surefoot.agent.situation import situation_of
 from surefoot.agent.slow import Search, judge
@@ -141,6 +142,11 @@ def replay(knowledge: Knowledge) -> Replayed:
     return Replayed(copy.decisions, copy.predicted)
 
 
+def _as_recorded(decision: Decision) -> Answer:
+    """Return a decision that rests on a plan which cannot be made again."""
+    return Answer(decision.action, decision.path, decision.rule, decision.goal, decision.why, decision.answer)
+
+
 class _Copy:
     """A journal that grows, and what follows from it."""
 
@@ -184,7 +190,8 @@ class _Copy:
         if data["vocabulary"] != self._digest:
             self._model = None  # observed under another vocabulary: the predictions were other ones
             return
-        model.observe(data["state"], data["action"], data["args"], data["accepted"], data.get("effect"))
+        told = {"effect": data.get("effect"), "next_state": data.get("next_state")}
+        model.observe(data["state"], data["action"], data["args"], data["accepted"], **told)
 
     def _map(self, name: str) -> WorldMap:
         if name not in self._maps:
@@ -206,7 +213,9 @@ class _Copy:
         key = bytes(event.state)
         known = self._map(running.map)
         self._check_options(decision, rules, known, running)
-        here = situation_of((decision.state, key), decision.goals, decision.options, known, fold, running, self._ways)
+        place = decision.state, key
+        ahead = self._ahead(decision, rules, known)
+        here = situation_of(place, decision.goals, decision.options, known, fold, running, self._ways, ahead)
         answer = fast(here)
         spends = answer is None
         if answer is None:
@@ -216,6 +225,9 @@ class _Copy:
                 answer = Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}")
             elif "search" in rules["slow"]:
                 answer = Search(**rules["slow"]["search"]).find(here)
+                if answer.plan is None and decision.answer is not None and not self._can_think(rules):
+                    answer = _as_recorded(decision)
+                _same("answer", decision.answer, answer.plan)
             elif decision.answer is None:
                 raise _Differs("answer", None, "what the slow path said")
             else:
@@ -226,6 +238,23 @@ class _Copy:
             _same(name, getattr(decision, name), getattr(answer, name))
         _same("spent", sorted(decision.spent), ["decisions", "money", "seconds"] if spends else [])
         self.decisions += 1
+
+    def _can_think(self, rules: Mapping[str, Any]) -> bool:
+        """Say whether plans can be made again: there is the model, and states are what the predicates read."""
+        return self._model is not None and not self._exact and bool(rules["plain"])
+
+    def _ahead(self, decision: Decision, rules: Mapping[str, Any], known: WorldMap) -> Ahead | None:
+        """Return what a look ahead asks; a done check is not called: it said what the recorded plan says."""
+        if not self._can_think(rules) or known.stochastic:
+            return None
+        assert self._model is not None  # it can think
+        plan = decision.answer if decision.rule == "plan" and decision.path == "slow" else None
+        end = None if plan is None else values.encode_state(plan["legs"][-1][2])
+
+        def would(state: Any, goals: tuple[str, ...]) -> tuple[str, ...]:
+            return (plan["goal"],) if plan is not None and place_of(state, None).key == end else ()
+
+        return Ahead(self._model, would, known)
 
     def _check_head(self, seq: int, head: str) -> None:
         """Compare the head that a decision read with the chain."""
@@ -273,12 +302,7 @@ class _Copy:
 
     def _raw(self, state: Any) -> Any:
         """Return a state as the predicates read it."""
-        if self._exact or not (isinstance(state, str) and state.startswith("{")):
-            return state
-        try:
-            return values.decode(state.encode())
-        except ValueError:  # a text that only looks like a mapping
-            return state
+        return state if self._exact else raw_of(state)
 
 
 @dataclass(frozen=True, slots=True)

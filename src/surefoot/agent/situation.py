@@ -9,6 +9,8 @@ from surefoot import values
 from surefoot.agent.decision import Answer, Option
 from surefoot.agent.experience import ExperienceFold, Running
 from surefoot.agent.guards import looping
+from surefoot.agent.imagining import Ahead, Plan, imagine
+from surefoot.agent.knowledge_base import raw_of
 from surefoot.agent.ways import Ways
 from surefoot.knowledge.worldmap import WorldMap
 
@@ -31,6 +33,7 @@ class Situation:
         ways: the plans.
         blocked: {encoded action: (kind, reason)} of the options that do not pass a hard check, a loop guard included.
         without: pairs (state, action) that no way may use, here and elsewhere.
+        ahead: what a look several steps ahead asks; None where there is nothing to ask, or chance decides.
 
     Example:
         >>> from surefoot.agent.situation import Situation
@@ -48,6 +51,7 @@ class Situation:
     ways: Ways
     blocked: dict[bytes, tuple[str, str]]
     without: list[tuple[Any, Any]]
+    ahead: Ahead | None = None
 
     def option(self, action: Any) -> Option | None:
         """Return the option that is this action, None when it is not on offer or does not pass."""
@@ -67,6 +71,34 @@ class Situation:
         if action is None or not self.blocked or values.encode_action(action) not in self.blocked:
             return action
         return self.ways.next(self.known, which, self.state, targets, self.barred)
+
+    def follow(self) -> Answer | None:
+        """Return the next step of the newest plan of this episode, None where it does not hold any more."""
+        running = self.running
+        leg = running.plan.get(self.key)
+        if leg is None or (running.planned is not None and running.planned not in self.goals):
+            return None
+        action, to = leg
+        triple = running.map, self.key, action
+        runs = self.fold.runs.get(triple)
+        if action in self.blocked or triple in self.fold.refused or (runs and runs[-1][0] != to):
+            return None
+        option = next((option for option in self.options if option.key == action), None)
+        if option is None or option.choice != "take":
+            return None
+        return Answer(option.action, "fast", "probe" if running.planned is None else "plan", running.planned)
+
+    def think(self, expansions: int, depth: int) -> Plan | None:
+        """Return a way in imagination, to an open goal or to what is not predicted; None without one."""
+        if self.ahead is None:
+            return None
+        barred = {*self.running.shut, *((self.key, action) for action in self.blocked)}
+        raw = raw_of(self.state)
+        offered = [option.key for option in self.options]
+        known = self.fold, self.running
+        return imagine(
+            self.ahead, (self.key, raw), self.goals, offered, known, barred, expansions=expansions, depth=depth
+        )
 
     @property
     def barred(self) -> list[tuple[Any, Any]]:
@@ -101,6 +133,7 @@ def situation_of(
     fold: ExperienceFold,
     running: Running,
     ways: Ways,
+    ahead: Ahead | None = None,
 ) -> Situation:
     """Return the situation at a place; works out what is blocked.
 
@@ -112,6 +145,7 @@ def situation_of(
         fold: what is remembered.
         running: the episode.
         ways: the plans.
+        ahead: what a look several steps ahead asks.
 
     Example:
         >>> running = Running(0, "main", b"0")
@@ -126,7 +160,7 @@ def situation_of(
         blocked[circle] = "loop", "it was done three times over, and led nowhere"
     shut = running.without
     if not blocked and not shut:
-        return Situation(state, key, goals, options, known, fold, running, ways, blocked, [])
+        return Situation(state, key, goals, options, known, fold, running, ways, blocked, [], ahead)
     offered = {option.key for option in options}
     lately = running.steps - _AGAIN
     without = [
@@ -138,7 +172,7 @@ def situation_of(
         barred = option.key in blocked and (key, option.key) not in shut
         if barred and (running.map, key, option.key) not in fold.refused:
             without.append((state, option.action))
-    return Situation(state, key, goals, options, known, fold, running, ways, blocked, without)
+    return Situation(state, key, goals, options, known, fold, running, ways, blocked, without, ahead)
 
 
 def _holds(barred: tuple[str, str, int], lately: int) -> bool:

@@ -6,12 +6,13 @@ names an action; what it names is checked like everything else, and never replac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from surefoot import values
 from surefoot.agent.decision import Answer, Option
+from surefoot.agent.imagining import Plan
 from surefoot.agent.situation import Situation, conclude
 from surefoot.errors import BadArgument
 
@@ -53,7 +54,9 @@ class Search:
     """Plan over what was learned; explore where nothing is known.
 
     In this order: a known way to where an open goal was reached, also over what the risk policy asks about; an option
-    that is expected to reach one; an option that reached one elsewhere; the nearest thing that nobody has checked; on a
+    that is expected to reach one; where the action model names next states, a way to one that is thought out over the
+    map and its predictions; an option that reached one elsewhere; the nearest call, in thought, whose outcome is not
+    predicted; the nearest thing that nobody has checked; on a
     map of chance the nearest thing that was taken rarely. Where only recent failures stand in the way, a step that is
     known to be harmless, until they may be tried again.
 
@@ -63,6 +66,11 @@ class Search:
         layered: explore around the place where the episode began (or reached its last goal), what is nearest to that
             first: then a goal that is reached is reached by a shortest way from there the next time. False: what is
             nearest to the agent first, which walks less the first time and may leave a longer way.
+        expansions: how many states one look ahead looks at, at most, an int >= 0; 0: it never looks ahead.
+        depth: how many steps ahead it looks, at most, an int >= 0.
+
+    Raises:
+        BadArgument: `expansions` or `depth` is out of its range.
 
     Source: optimism in the face of uncertainty, R-max, Brafman and Tennenholtz 2002, with one try for what is certain
         and more where chance was seen; ways of least expected cost, see `surefoot.knowledge.expected`.
@@ -73,6 +81,15 @@ class Search:
     """
 
     layered: bool = True
+    expansions: int = 256
+    depth: int = 24
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name in ("expansions", "depth"):
+            given = getattr(self, name)
+            if type(given) is not int or given < 0:
+                raise BadArgument(f"{name} must be an int >= 0, got {given!r}")
 
     def find(self, here: Situation) -> Answer:
         """Return what to do, or why there is nothing to do; pure."""
@@ -80,12 +97,27 @@ class Search:
             option = self._known(here, goal)
             if option is not None:
                 return Answer(option.action, "slow", "way", goal)
-        for rule, wanted in (("advance", _advances), ("skill", Situation.skilled)):
-            for goal in here.goals:
-                for option in here.options:
-                    if option.key not in here.blocked and not here.tried(option) and wanted(here, option, goal):
-                        return Answer(option.action, "slow", rule, goal)
+        advance = self._untried(here, "advance", _advances)
+        if advance is not None:
+            return advance
+        plan = here.think(self.expansions, self.depth)
+        planned = None if plan is None else here.option(values.decode_known(plan.legs[0].action))
+        if plan is not None and planned is not None and plan.goal is not None:
+            return Answer(planned.action, "slow", "plan", plan.goal, _in_words(plan), plan.as_data())
+        skill = self._untried(here, "skill", Situation.skilled)
+        if skill is not None:
+            return skill
+        if plan is not None and planned is not None:
+            return Answer(planned.action, "slow", "probe", None, _in_words(plan), plan.as_data())
         return self._explore(here)
+
+    def _untried(self, here: Situation, rule: str, wanted: Callable[[Situation, Option, str], bool]) -> Answer | None:
+        """Return an option that was not tried here and that promises to reach an open goal."""
+        for goal in here.goals:
+            for option in here.options:
+                if option.key not in here.blocked and not here.tried(option) and wanted(here, option, goal):
+                    return Answer(option.action, "slow", rule, goal)
+        return None
 
     def _known(self, here: Situation, goal: str) -> Option | None:
         """Return the option that a known way to a goal begins with."""
@@ -109,6 +141,12 @@ class Search:
             if passing is not None:
                 return Answer(passing.action, "slow", "wait", None, "until what failed may be tried again")
         return conclude(here)
+
+
+def _in_words(plan: Plan) -> str:
+    """Return what a plan is for."""
+    steps = f"{len(plan.legs)} step{'' if len(plan.legs) == 1 else 's'}"
+    return f"{steps}, thought out" if plan.goal is not None else f"{steps} to what nothing predicts"
 
 
 def _advances(here: Situation, option: Option, goal: str) -> bool:
