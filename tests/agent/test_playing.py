@@ -59,7 +59,7 @@ def test_what_decides_is_recorded() -> None:
         "budget": {"decisions": None, "seconds": None, "money": 2.5},
         "plain": False,
         "risk": "RiskBudget",
-        "slow": {"search": {"layered": False}},
+        "slow": {"search": {"depth": 24, "expansions": 256, "layered": False}},
     }
     assert name_of_slow(lambda snapshot: None)["name"] == "<lambda>"
 

@@ -112,9 +112,7 @@ class _Search:
                 if said.verdict == "unknown":
                     self._dull.add((call.name, said.reason))
 
-    def steps(
-        self, key: bytes, raw: Any, barred: Container[tuple[bytes, bytes]]
-    ) -> Iterator[tuple[bytes, bytes, Any]]:
+    def steps(self, key: bytes, raw: Any, barred: Container[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes, Any]]:
         """Yield (action, where it leads, that state) of a state; (action, b"", None) where that is not predicted."""
         fold, map_ = self._fold, self._running.map
         offered = self._ahead.offered(values.decode_known(key))
