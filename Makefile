@@ -8,7 +8,7 @@ BIN := .venv/bin
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-demo: ## explore two real worlds, find the shortest ways, catch a forged record (under 90 s)
+demo: ## explore two real worlds, find the shortest ways, send an agent twice, catch a forged record (under 90 s)
 	@scripts/setup
 	@$(BIN)/surefoot demo
 

@@ -15,6 +15,8 @@ from surefoot.protocols import Outcome, ended, moved, refused
 
 __all__ = ["WORLDS", "Button", "Grid", "KeyDoor", "Theirs", "World"]
 
+Condition = Callable[[Any, Any], Any]
+TOOLS = ("axe", "pick")
 MOVES = {"down": (0, 1), "left": (-1, 0), "right": (1, 0), "up": (0, -1)}
 
 
@@ -156,6 +158,7 @@ class World:
         limit: steps an episode.
         fewest: the fewest steps that solve it, None where chance decides.
         goals: subgoals, {name: (done, requires)}, given to both.
+        words: conditions, and the actions that each is read for, given to both; None: no vocabulary.
     """
 
     def __init__(
@@ -164,8 +167,9 @@ class World:
         limit: int,
         fewest: int | None,
         goals: dict[str, tuple[Callable[[Any], bool], list[str]]] | None = None,
+        words: tuple[dict[str, Condition], dict[str, list[str]]] | None = None,
     ) -> None:
-        self.make, self.limit, self.fewest, self.goals = make, limit, fewest, goals or {}
+        self.make, self.limit, self.fewest, self.goals, self.words = make, limit, fewest, goals or {}, words
 
 
 def _has(thing: str) -> Callable[[Any], bool]:
@@ -177,12 +181,33 @@ def _crafting_goals() -> dict[str, tuple[Callable[[Any], bool], list[str]]]:
     return {name: (_has(name), [chain[place - 1]] if place else []) for place, name in enumerate(chain)}
 
 
+def _crafting_words() -> tuple[dict[str, Condition], dict[str, list[str]]]:
+    """Return conditions over what the world itself says of a state: what needs which tool or station is not told."""
+    seen = Crafting("meadow").describe
+    conditions: dict[str, Condition] = {
+        "a way": lambda state, args: args["0"] in seen(state)["ways"],
+        "carried": lambda state, args: args["0"] in seen(state)["bag"],
+        "here": lambda state, args: args["0"] in seen(state)["materials"],
+        "kit": lambda state, args: " with ".join([args["0"], *(t for t in TOOLS if t in seen(state)["bag"])]),
+        "parts": lambda state, args: all(
+            seen(state)["bag"].get(part, 0) >= number for part, number in seen(state)["recipes"][args["0"]].items()
+        ),
+        "room": lambda state, args: seen(state)["free"] > 0,
+        "site": lambda state, args: " at ".join([args["0"], *seen(state)["stations"]]),
+    }
+    only = {"drop": ["carried"], "go": ["a way"], "make": ["parts", "site"], "take": ["here", "kit", "room"]}
+    return conditions, only
+
+
 WORLDS = {
     "corridor of 8": World(lambda: Corridor(length=8), 100, 8),
     "grid 4x4": World(lambda: Grid(4), 400, 6),
     "grid 8x8": World(lambda: Grid(8), 1_000, 14),
     "grid 4x4 with a press": World(lambda: Grid(4, press=True), 200, 6),
     "crafting, the meadow": World(lambda: Crafting("meadow"), 300, None, _crafting_goals()),
+    "crafting, the meadow, with a vocabulary": World(
+        lambda: Crafting("meadow"), 300, None, _crafting_goals(), _crafting_words()
+    ),
     "door and key": World(KeyDoor, 400, 15),
     "grid 5x5, 20 % slip": World(lambda: Grid(5, slip=0.2), 300, None),
     "a button that works in one place": World(Button, 60, 6),

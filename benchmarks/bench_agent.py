@@ -2,7 +2,7 @@
 
 nice python benchmarks/bench_agent.py [--quick] [--out results/agent.json]
 
-Both get the same worlds, seeds, step limits and goals, and no vocabulary. A world's figure for an episode is its number
+Both get the same worlds, seeds, step limits and goals, and no vocabulary, but in one world, where both get the same. A world's figure for an episode is its number
 of steps; an episode that was not solved is marked in the table, and counts with the steps it took.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from _agent_worlds import WORLDS, Grid, Theirs, World
 from _harness import Report, Row, Sample, Target, quiet
-from surefoot import Agent, Knowledge
+from surefoot import Agent, Knowledge, Vocabulary
 
 __all__ = ["main"]
 
@@ -34,7 +34,8 @@ TARGETS = [
 
 def ours(world: World, seed: int) -> list[tuple[int, bool]]:
     """Return (steps, solved) of our episodes."""
-    knowledge = Knowledge()
+    words = world.words
+    knowledge = Knowledge() if words is None else Knowledge(vocabulary=Vocabulary(words[0], only=words[1]))
     for name, (done, requires) in world.goals.items():
         knowledge.goal(name, done, requires=requires)
     agent = Agent(world.make(), knowledge=knowledge)
@@ -48,8 +49,12 @@ def theirs(world: World, seed: int) -> list[tuple[int, bool]]:
     """Return (steps, solved) of solvi's episodes."""
     from solvi import Agent as SolviAgent
     from solvi import Knowledge as SolviKnowledge
+    from solvi.core.knowledge import Vocabulary as SolviVocabulary
 
     knowledge = SolviKnowledge()
+    if world.words is not None:
+        conditions, only = world.words
+        knowledge = SolviKnowledge(vocabulary=SolviVocabulary(conditions, only=only))
     for name, (done, requires) in world.goals.items():
         knowledge.goal(name, done, requires=requires)
     shown = Ending(Theirs(world.make()))
@@ -184,12 +189,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two worlds, without the peer, and short timings")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "agent.json")
+    parser.add_argument("--only", help="the worlds whose name holds this text, and no timings; prints, writes nothing")
     parser.add_argument("--strict", action="store_true", help="a missed target is an error")
     options = parser.parse_args()
     report = Report("The agent beside solvi's", "nice python benchmarks/bench_agent.py")
     worlds = dict(list(WORLDS.items())[:2]) if options.quick else WORLDS
+    if options.only is not None:
+        worlds = {name: world for name, world in WORLDS.items() if options.only in name}
     for name, world in worlds.items():
         compare(report, name, world, peer=not options.quick)
+    if options.only is not None:
+        print(report.table())
+        return 0
     if not options.quick:
         rate, steps = best_success(0.2, 5, WORLDS["grid 5x5, 20 % slip"].limit)
         report.notes.append(

@@ -35,7 +35,7 @@ def test_two_small_worlds(tree: Path, tmp_path: Path) -> None:
     report = run_demo(subjects, out, tasks=3, seed=0, tell=lambda *more: lines.extend(more))
     shown = "\n".join(lines)
     assert report["ok"], shown
-    assert sorted(path.name for path in out.iterdir()) == ["corridor.map", "files.map", "map.html"]
+    assert sorted(path.name for path in out.iterdir()) == ["agent.journal", "corridor.map", "files.map", "map.html"]
     for world in report["worlds"]:
         assert [task["carried"] for task in world["tasks"]] == [task["fewest"] for task in world["tasks"]]
         assert len(world["tasks"]) == 3
@@ -43,6 +43,11 @@ def test_two_small_worlds(tree: Path, tmp_path: Path) -> None:
             assert known.verify()
             assert f"{world['map']}: whole, head {known.head}" in shown
     assert "steps to get to" in shown
+    agent = report["agent"]
+    assert (agent["ok"], agent["second"]) == (True, agent["fewest"])
+    assert agent["first"] > agent["second"]
+    assert f"{agent['replayed']} decisions replayed, all equal." in shown
+    assert agent["replayed"] >= agent["first"] + agent["second"]
     assert "src/pkg/deep/module.py" in shown
     assert "site-packages/other" not in shown
     assert shown.count("CAUGHT: ") == 3

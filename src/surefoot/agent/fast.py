@@ -12,8 +12,8 @@ def fast(here: Situation) -> Answer | None:
     """Return what is known to help and what the risk policy takes, None to leave it to the slow path.
 
     For each open goal in order: the first step of the best known way to where it was reached. Then, where no way is
-    known: the next step of a plan that was made before, as long as all goes as planned; an option that is expected to reach it, by its predicted effects or because it did so elsewhere more often
-    than not, and that was not tried here.
+    known: the next step of a plan that was made before, as long as all goes as planned; an option that is expected to
+    reach it, by its predicted effects or because it did so elsewhere more often than not, and that was not tried here.
 
     Cost: one question to the map for each open goal; see `WorldMap.next`.
 

@@ -105,7 +105,7 @@ class _Search:
         return next((goal for goal in self._goals if goal in done or key in self._targets.get(goal, ())), None)
 
     def begin(self, raw: Any) -> None:
-        """Look at what is not on offer where it begins: what is unknown for the same reason elsewhere is not, either."""
+        """Look at what is not on offer here: what is unknown for the same reason elsewhere is not on offer there."""
         for action, call in self._calls:
             if action not in self._offered:
                 said = self._ahead.model.predict(raw, call.name, call.args)

@@ -1,4 +1,4 @@
-"""`surefoot demo`: two real worlds explored, twenty tasks with and without the map, a falsified record caught."""
+"""`surefoot demo`: two real worlds explored, tasks with and without the map, an agent, a falsified record caught."""
 
 from __future__ import annotations
 
@@ -36,11 +36,16 @@ Example:
     True
 """
 
+_MOST = 20_000
+"""After how many steps the agent's visit is given up."""
+
 _HELP = """Explore the files of this Python's standard library and the commands of git (of pip, where there is no git);
 then do tasks "get to X" in each, first with an empty map, then with the map carried over; compare with the fewest steps
-possible, which a plain breadth-first search finds; then falsify copies of the record, and show that each is caught.
+possible, which a plain breadth-first search finds; then send an agent into the last world twice, and make each of its
+decisions again from its journal; then falsify copies of the record, and show that each is caught.
 
-Takes about half a minute. Exit codes: 0 all held; 1 a walk was not the shortest, or a falsified copy was not caught.
+Takes about a minute. Exit codes: 0 all held; 1 a walk was not the shortest, a decision came out otherwise when it was
+made again, or a falsified copy was not caught.
 """
 
 
@@ -128,6 +133,8 @@ def run_demo(
         ...     report = run_demo([("files", subject)], out, tasks=1, seed=0, tell=lambda *lines: None)
         >>> report["ok"], [task["carried"] for task in report["worlds"][0]["tasks"]], len(report["falsified"])
         (True, [1], 3)
+        >>> report["agent"]["second"], report["agent"]["fewest"]
+        (1, 1)
     """
     from surefoot.knowledge.worldmap import WorldMap
 
@@ -145,7 +152,10 @@ def run_demo(
             ok &= trial.ok
             worlds.append({"name": subject.name, "map": str(out / f"{name}.map"), **_shown(trial)})
             tries += _worth_trying(out / f"{name}.map", known, trial)
-        tell(f"{len(subjects) + 1}. The record", "")
+        tell(f"{len(subjects) + 1}. An agent in {subject.name}", "")
+        agent = _visit_twice(subject, max(trial.tasks, key=lambda task: task.fewest), out / "agent.journal", tell)
+        ok &= agent["ok"]
+        tell(f"{len(subjects) + 2}. The record", "")
         falsified = [row for name, known in list(maps.items())[:1] for row in _falsify(known, out / name, tell)]
         whole = {name: known.verify() for name, known in maps.items()}
         for name, checked in whole.items():
@@ -158,7 +168,7 @@ def run_demo(
     tell("", f"Open {page} in a browser: the map of the last world. Then try:", *tries[:4])
     tell(f"  {_program()} explore files:. --map here.map")
     tell("", f"{'All of this held' if ok else 'NOT ALL OF THIS HELD, see above'}; {time.monotonic() - start:.0f} s.")
-    return {"ok": ok, "worlds": tuple(worlds), "falsified": tuple(falsified), "page": str(page)}
+    return {"ok": ok, "worlds": tuple(worlds), "agent": agent, "falsified": tuple(falsified), "page": str(page)}
 
 
 def _try(subject: Subject, known: WorldMap, tasks: int, seed: int, tell: Callable[..., object]) -> Trial:
@@ -190,6 +200,33 @@ def _try(subject: Subject, known: WorldMap, tasks: int, seed: int, tell: Callabl
         tell(f"   Making the map took {made}, once: it pays after {counted(trial.pays_after, 'task')} like these.")
     tell("")
     return trial
+
+
+def _visit_twice(subject: Subject, task: Task, path: Path, tell: Callable[..., object]) -> dict[str, Any]:
+    """Let an agent find its way to a target, twice, and make its decisions again from the journal."""
+    from surefoot.agent.agent import Agent
+    from surefoot.agent.knowledge_base import Knowledge
+
+    for old in path.parent.glob(f"{path.name}*"):
+        old.unlink()
+    with Knowledge(path) as knowledge:
+        knowledge.goal("there", done=lambda state: state == task.target)
+        agent = Agent(subject.make(), knowledge=knowledge)
+        first, second = (agent.run(steps=_MOST) for _ in range(2))
+        replayed = agent.replay()
+    rows: list[tuple[str, ...]] = [("steps to get to", "first visit", "second visit", "fewest possible")]
+    rows.append(_row(spelled(task.target), first.steps, second.steps, task.fewest))
+    tell(*columns(_aligned(rows, _width()), indent="   "), "")
+    made = f"{counted(replayed.decisions, 'decision')} replayed"
+    tell(f"   {made}, all equal." if replayed.ok else f"   WRONG: {made}, then {replayed.first}", "")
+    return {
+        "ok": bool(first) and bool(second) and second.steps == task.fewest and replayed.ok,
+        "target": task.target,
+        "first": first.steps,
+        "second": second.steps,
+        "fewest": task.fewest,
+        "replayed": replayed.decisions,
+    }
 
 
 def _row(name: str, *numbers: int) -> tuple[str, ...]:
