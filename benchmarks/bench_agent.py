@@ -2,8 +2,9 @@
 
 nice python benchmarks/bench_agent.py [--quick] [--out results/agent.json]
 
-Both get the same worlds, seeds, step limits and goals, and no vocabulary, but in one world, where both get the same. A world's figure for an episode is its number
-of steps; an episode that was not solved is marked in the table, and counts with the steps it took.
+Both get the same worlds, seeds, step limits and goals, and no vocabulary; in one world both get the same vocabulary. A
+world's figure for an episode is its number of steps; an episode that was not solved is marked in the table, and counts
+with the steps it took.
 """
 
 from __future__ import annotations
