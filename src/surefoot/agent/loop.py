@@ -567,7 +567,8 @@ def teach(knowledge: Knowledge, option: Option, here: Place, outcome: Outcome[An
         told: Any = knowledge.actions  # its `observe` takes a next state, see `Knowledge.foresees`
         told.observe(state, call.name, call.args, True, outcome.effect, next_state=after)
     if outcome.accepted:
-        knowledge.failures.succeeded(here.state, option.action)
+        if len(knowledge.failures):  # else there is nothing to forget, and no entry
+            knowledge.failures.succeeded(here.state, option.action)
     else:
         knowledge.failures.failed(here.state, option.action, outcome.reason or None)
 

@@ -421,6 +421,21 @@ class FailureMemory(Ledger[FailureFold]):
                     rows.append({**row, "times": kept.times, "why": kept.why})
             return {"settings": fold.settings.as_data(), "failed": rows}
 
+    def __len__(self) -> int:
+        """Return how many failures are remembered.
+
+        Example:
+            >>> len(FailureMemory().failed("hall", "open"))
+            1
+        """
+        with self._lock:
+            self._catch_up()
+            return self._fold.count
+
+    def __bool__(self) -> bool:
+        """Say yes: a memory is one, whatever it holds."""
+        return True
+
     def __repr__(self) -> str:
         """Show what it remembers."""
         with self._lock:
