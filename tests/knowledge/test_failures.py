@@ -308,3 +308,12 @@ def test_it_agrees_with_the_definition(
 def test_the_call_that_is_given_back_is_the_call_that_failed() -> None:
     for action in ["go", ("go", 1, (2, 3)), {"name": "go", "to": [1, {"x": None}]}, 7]:
         assert FailureMemory().failed("hall", action).blocked("hall") == (call_of(action),)
+
+
+def test_its_length_is_what_it_remembers_and_an_empty_one_is_still_true() -> None:
+    memory = FailureMemory()
+    assert (len(memory), bool(memory)) == (0, True)
+    memory.failed("hall", "open")
+    assert len(memory) == 1
+    memory.succeeded("hall", "open")
+    assert len(memory) == 0
