@@ -1,0 +1,473 @@
+"""Count what followed what, and make models of it: an estimate, and intervals that hold with a stated confidence.
+
+`Counts` takes in transitions (state, action, next state): by hand, from a journal, from traces, from an environment. The
+order does not matter, and two histories merge into what one learner of both would have counted.
+
+From the counts come two models. `Counts.estimate` is the MDP of the frequencies, and promises nothing. `Counts.intervals`
+is an interval MDP with a claim in words: which probabilities are inside with which confidence, on what assumption.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot import values
+from surefoot.errors import BadArgument, MergeRefused
+from surefoot.learners import _tables
+from surefoot.learners._bounds import METHODS
+from surefoot.models import MDP
+
+__all__ = ["Change", "Counts", "LearnedModel", "Method"]
+
+Method = Literal["clopper-pearson", "hoeffding", "anytime"]
+"""How intervals are made; see `Counts.intervals`.
+
+Example:
+    >>> "anytime" in METHODS
+    True
+"""
+Support = Literal["seen"] | Callable[[Any, Any], Collection[Any]] | None
+_Key = tuple[bytes, bytes]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearnedModel:
+    """Hold an interval MDP that was learned, and what is claimed of it.
+
+    Args:
+        model: the interval MDP; its nominal probabilities are the frequencies.
+        confidence: the least probability that all intervals hold at once, in (0, 1).
+        method: how they were made.
+        tried: (C,) int64, how often each choice of `model` was tried; 0 for those that nothing is known of.
+        claim: what is claimed, in words.
+        assumes: what the claim rests on, in words, one sentence each.
+        pools: the choices whose outcomes were counted together, see `surefoot.learners.pooling`; none without pooling.
+
+    Example:
+        >>> counts = Counts()
+        >>> for n in range(100):
+        ...     counts.observe("start", "toss", "heads" if n % 2 else "tails", ended=True)
+        >>> learned = counts.intervals()
+        >>> learned
+        <LearnedModel: 95% confidence, 4 states, 100 tries, widest interval of a tried choice 0.28>
+        >>> learned.interval("start", "toss", "heads")
+        (0.356..., 0.634...)
+    """
+
+    model: MDP
+    confidence: float
+    method: str
+    tried: NDArray[np.int64]
+    claim: str
+    assumes: tuple[str, ...]
+    pools: tuple[Any, ...] = ()
+
+    @property
+    def widest(self) -> float:
+        """Return the width of the widest interval of a choice that was tried; 1 where none was."""
+        model = self.model
+        assert model.lower is not None and model.upper is not None
+        known = self.tried[model.branch_choice] > 0
+        return float((model.upper - model.lower)[known].max(initial=0.0 if known.any() else 1.0))
+
+    def interval(self, state: Any, action: Any, to: Any) -> tuple[float, float]:
+        """Return the interval of a transition, each argument by its value; (0, 0) where the model has no such branch.
+
+        Raises:
+            UnknownName: the model has no such state, or the state does not offer the action.
+        """
+        model = self.model
+        assert model.lower is not None and model.upper is not None
+        choice, target = model.choice(_tables.name_of(state), _tables.name_of(action)), _tables.name_of(to)
+        first, last = model.branch_start[choice], model.branch_start[choice + 1]
+        for branch in range(int(first), int(last)):
+            if model.state_names[int(model.target[branch])] == target:
+                return float(model.lower[branch]), float(model.upper[branch])
+        return 0.0, 0.0
+
+    def __repr__(self) -> str:
+        return (
+            f"<LearnedModel: {100 * self.confidence:.6g}% confidence, {self.model.n_states} states, "
+            f"{int(self.tried.sum())} tries, "
+            f"widest interval of a tried choice {self.widest:.2g}>"
+        )
+
+
+@dataclass(frozen=True)
+class Change:
+    """Say that a choice behaves otherwise than before.
+
+    Attributes:
+        state: where.
+        action: which action.
+        to: the successor whose probability changed.
+        before: its interval before the window.
+        now: its interval inside the window.
+        confidence: that some such change is real, whatever else was tested in the same call.
+
+    Example:
+        >>> Change("hall", "open", "room", (0.9, 1.0), (0.0, 0.2), 0.95).to
+        'room'
+    """
+
+    state: Any
+    action: Any
+    to: Any
+    before: tuple[float, float]
+    now: tuple[float, float]
+    confidence: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.action!r} in {self.state!r} leads to {self.to!r} with [{self.now[0]:.3g}, {self.now[1]:.3g}], "
+            f"before with [{self.before[0]:.3g}, {self.before[1]:.3g}] (confidence {self.confidence:g})"
+        )
+
+
+class Counts:
+    """Count transitions, and make models of them.
+
+    States and actions are plain values (`surefoot.values`), told apart exactly: `1` and `"1"` are two states.
+
+    Args:
+        window: int >= 1: only the latest so many outcomes of each choice make the models, the older ones serve
+            `changes`; None: all of them.
+
+    Raises:
+        BadArgument: the window is no whole number >= 1.
+
+    Cost: about 2 µs an outcome; memory by the number of different transitions, with a window by that of outcomes.
+
+    Example:
+        >>> counts = Counts()
+        >>> counts.observe("hall", "open", "room")
+        >>> counts.observe("hall", "open", "hall")
+        >>> counts.tried("hall", "open"), counts.followed("hall", "open")
+        (2, {'hall': 1, 'room': 1})
+        >>> counts
+        <Counts: 2 outcomes of 1 choice, 2 states>
+    """
+
+    def __init__(self, *, window: int | None = None) -> None:
+        if window is not None and (type(window) is not int or window < 1):
+            raise BadArgument(f"window must be a whole number >= 1, or None to forget nothing, got {window!r}")
+        self.window = window
+        self._seen: dict[_Key, Counter[bytes]] = {}
+        self._log: dict[_Key, list[tuple[int, bytes]]] = {}  # only with a window
+        self._paid: dict[tuple[bytes, bytes, bytes], Counter[float]] = {}
+        self._offered: dict[bytes, set[bytes]] = {}  # every state is a key
+        self._ended: set[bytes] = set()
+        self._started: Counter[bytes] = Counter()
+        self._events: set[str] = set()
+        self._time = 0
+
+    # ── taking in ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def observe(
+        self,
+        state: Any,
+        action: Any,
+        to: Any,
+        *,
+        ended: bool = False,
+        reward: float | None = None,
+        time: int | None = None,
+    ) -> None:
+        """Count that `action` was taken in `state` and led to `to`.
+
+        Args:
+            state: the state before.
+            action: the action.
+            to: the state after.
+            ended: whether the episode is over there by the rules of the world, so that nothing follows.
+            reward: what it paid; finite. None: not said.
+            time: when, in steps; decides what a window keeps. None: later than all before.
+
+        Raises:
+            ValueRejected: a state or action is no plain value.
+            BadArgument: the reward is not finite, or the time no whole number.
+        """
+        if reward is not None and not np.isfinite(reward):
+            raise BadArgument(f"reward must be finite, got {reward!r}")
+        if time is not None and type(time) is not int:
+            raise BadArgument(f"time must be a whole number of steps, got {time!r}")
+        here, what, there = values.encode_state(state), values.encode_action(action), values.encode_state(to)
+        self._count(here, what, there, self._time if time is None else time)
+        if ended:
+            self._ended.add(there)
+        if reward is not None:
+            self._paid.setdefault((here, what, there), Counter())[float(reward)] += 1
+
+    def _count(self, here: bytes, what: bytes, there: bytes, time: int) -> None:
+        key = here, what
+        seen = self._seen.get(key)
+        if seen is None:
+            seen = self._seen[key] = Counter()
+            self._offered.setdefault(here, set()).add(what)
+        seen[there] += 1
+        self._offered.setdefault(there, set())
+        if self.window is not None:
+            self._log.setdefault(key, []).append((time, there))
+        self._time = max(self._time, time) + 1
+
+    def offer(self, state: Any, *actions: Any) -> None:
+        """Note that `state` offers `actions`; those never tried are in the interval model too, with nothing known.
+
+        Raises:
+            ValueRejected: a state or action is no plain value.
+        """
+        here, what = values.encode_state(state), {values.encode_action(action) for action in actions}
+        self._offered.setdefault(here, set()).update(what)
+
+    def start(self, state: Any) -> None:
+        """Note that an episode started in `state`.
+
+        Raises:
+            ValueRejected: the state is no plain value.
+        """
+        here = values.encode_state(state)
+        self._started[here] += 1
+        self._offered.setdefault(here, set())
+
+    def merge(self, other: Counts) -> Counts:
+        """Return the learner of both histories; neither is changed. The order of merging makes no difference.
+
+        Raises:
+            MergeRefused: the windows differ, or both counted the same entries of a journal.
+
+        Example:
+            >>> here, there = Counts(), Counts()
+            >>> here.observe(0, "up", 1)
+            >>> there.observe(0, "up", 0)
+            >>> here.merge(there).followed(0, "up") == there.merge(here).followed(0, "up") == {0: 1, 1: 1}
+            True
+        """
+        if self.window != other.window:
+            raise MergeRefused(f"one learner has the window {self.window}, the other {other.window}: give both the same")
+        both = self._events & other._events
+        if both:
+            raise MergeRefused(f"{len(both)} entries of a journal were counted by both: read that journal with one only")
+        merged = Counts(window=self.window)
+        for one in (self, other):
+            for key, seen in one._seen.items():
+                merged._seen.setdefault(key, Counter()).update(seen)
+            for key, log in one._log.items():
+                merged._log.setdefault(key, []).extend(log)
+            for place, paid in one._paid.items():
+                merged._paid.setdefault(place, Counter()).update(paid)
+            for state, actions in one._offered.items():
+                merged._offered.setdefault(state, set()).update(actions)
+            merged._ended |= one._ended
+            merged._started.update(one._started)
+            merged._events |= one._events
+            merged._time = max(merged._time, one._time)
+        return merged
+
+    @classmethod
+    def merged(cls, learners: Iterable[Counts]) -> Counts:
+        """Return the learner of all histories.
+
+        Raises:
+            BadArgument: there are no learners.
+            MergeRefused: see `merge`.
+
+        Example:
+            >>> Counts.merged([Counts(), Counts()])
+            <Counts: 0 outcomes of 0 choices, 0 states>
+        """
+        given = list(learners)
+        if not given:
+            raise BadArgument("learners is empty: give at least one")
+        return reduce(cls.merge, given)
+
+    # ── asking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def outcomes(self) -> int:
+        """Return how many outcomes were counted, forgotten ones included."""
+        return sum(seen.total() for seen in self._seen.values())
+
+    @property
+    def states(self) -> list[Any]:
+        """Return the states that were seen, in the order of the models."""
+        return [values.decode(raw) for raw in sorted(self._offered, key=_tables.order)]
+
+    def tried(self, state: Any, action: Any) -> int:
+        """Return how many outcomes of a choice count."""
+        return sum(self.followed(state, action).values())
+
+    def followed(self, state: Any, action: Any) -> dict[Any, int]:
+        """Return {the encoding-ordered successors of a choice: how often each came}, as far as they count.
+
+        Successors that Python cannot hash or tell apart are given as they decode; see `surefoot.values`.
+        """
+        key = values.encode_state(state), values.encode_action(action)
+        seen = self._kept().get(key, Counter())
+        found = values.ExactDict((values.decode(raw), seen[raw]) for raw in sorted(seen, key=_tables.order))
+        return dict(found.items())
+
+    def _kept(self) -> Mapping[_Key, Counter[bytes]]:
+        """Return what counts: all, or the latest of each choice."""
+        if self.window is None:
+            return self._seen
+        return {key: Counter(to for _, to in sorted(log)[-self.window :]) for key, log in self._log.items()}
+
+    def _older(self) -> dict[_Key, Counter[bytes]]:
+        """Return what is out of the window."""
+        window = self.window or 0
+        return {key: Counter(to for _, to in sorted(log)[:-window]) for key, log in self._log.items()}
+
+    def changes(self, *, confidence: float = 0.95) -> list[Change]:
+        """Return the successors whose probability is not what it was before the window.
+
+        Intervals from before and from now hold together with the confidence, over all choices and successors; where
+        two of them do not meet, the probability has changed. Where nothing changes this finds something with
+        `1 - confidence` at most, for each call.
+
+        Raises:
+            BadArgument: there is no window, or the confidence is outside (0, 1).
+
+        Example:
+            >>> counts = Counts(window=50)
+            >>> for n in range(100):
+            ...     counts.observe("hall", "open", "room" if n < 50 else "hall")
+            >>> [change.to for change in counts.changes()]
+            ['hall', 'room']
+        """
+        if self.window is None:
+            raise BadArgument("without a window nothing is older than the rest: make Counts(window=…)")
+        error = _tables.error_of(confidence)
+        now, before = self._kept(), {key: seen for key, seen in self._older().items() if seen}
+        found = []
+        for key in sorted(before, key=lambda key: (_tables.order(key[0]), _tables.order(key[1]))):
+            kinds = sorted(before[key] | now[key], key=_tables.order)
+            share = error / len(before) / 2
+            (low, high), (old_low, old_high) = (_tables.bounds_of(seen[key], kinds, share) for seen in (now, before))
+            for n, to in enumerate(kinds):
+                if low[n] > old_high[n] or high[n] < old_low[n]:
+                    then, since = (float(old_low[n]), float(old_high[n])), (float(low[n]), float(high[n]))
+                    found.append(Change(*(values.decode(raw) for raw in (*key, to)), then, since, confidence))
+        return found
+
+    # ── models ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def estimate(
+        self,
+        *,
+        initial: Any = None,
+        labels: Mapping[str, Callable[[Any], bool]] | None = None,
+    ) -> MDP:
+        """Return the MDP of the frequencies. It promises nothing: for promises see `intervals`.
+
+        Choices that were never tried are left out. Where rewards were given, the reward model `reward` pays on each
+        transition what it paid on average.
+
+        Args:
+            initial: the state that episodes start in; None: as often in each as they did.
+            labels: {name: whether a state has it}. `ended` is added: where episodes ended.
+
+        Raises:
+            BadArgument: nothing was counted, or nothing says where episodes start.
+
+        Example:
+            >>> counts = Counts()
+            >>> for to in (1, 1, 1, 0):
+            ...     counts.observe(0, "up", to)
+            >>> counts.estimate(initial=0).row("0", "up")[1].tolist()
+            [0.25, 0.75]
+        """
+        return _tables.estimated(self._table(initial, labels))
+
+    def intervals(
+        self,
+        *,
+        confidence: float = 0.95,
+        method: Method = "clopper-pearson",
+        choices: int | None = None,
+        support: Support = None,
+        unseen: Literal["sink", "full"] = "sink",
+        initial: Any = None,
+        labels: Mapping[str, Callable[[Any], bool]] | None = None,
+        unseen_labels: Collection[str] = (),
+    ) -> LearnedModel:
+        """Return the interval MDP in which the true one is, with the confidence.
+
+        What is claimed: with probability `confidence` or more, every true transition probability of every choice that
+        was tried is inside its interval, those of successors never seen included. The error is shared among the
+        choices, equally (Bonferroni); within a choice each true successor takes its part by its own probability, so
+        that the number of successors need not be known (`_bounds`). Nothing is claimed about `initial` and rewards.
+
+        `clopper-pearson` and `hoeffding` suppose that how often a choice is tried does not depend on what came of it;
+        `anytime` supposes nothing of the kind: its intervals hold at all times at once, so an agent may look at them
+        as often as it likes and stop when it likes.
+
+        Args:
+            confidence: in (0, 1).
+            method: `clopper-pearson` (exact tails), `hoeffding` (a distribution-free band, wider), or `anytime`.
+            choices: how many choices there are at most, those not tried yet included. None: not known; then the
+                error is shared among the next power of two above those tried, and among the powers.
+            support: None: any state may follow, even one never seen. `seen`: what followed each choice is all that can
+                follow it. A function (state, action) -> states: what can follow at most.
+            unseen: where the mass of unseen successors goes. `sink`: one new state, `unseen`, from which nature may go
+                to any state or stay. `full`: to every known state and to that one, so that what is bounded in steps is
+                bounded too.
+            initial, labels: see `estimate`.
+            unseen_labels: labels that the new state has; give `bad` ones for a shield. A new state may have any label,
+                in truth: a property about labels is proved of new states only as far as these say.
+
+        Raises:
+            BadArgument: an argument is out of its range, nothing was counted, more choices were tried than `choices`,
+                or something followed that `support` excludes.
+
+        Cost: linear, and 88 evaluations of a tail for each different pair of counts.
+
+        Source: Clopper and Pearson 1934; Massart 1990; Howard et al. 2021; Givan, Leach, Dean 2000 (bounded parameters).
+
+        Example:
+            >>> counts = Counts()
+            >>> for n in range(1000):
+            ...     counts.observe(0, "up", 1 if n % 4 else 0)
+            >>> learned = counts.intervals(initial=0, choices=1)
+            >>> learned.interval(0, "up", 1)
+            (0.716..., 0.781...)
+        """
+        if method not in METHODS:
+            raise BadArgument(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        if unseen not in ("sink", "full"):
+            raise BadArgument(f"unseen must be 'sink' or 'full', got {unseen!r}")
+        table = self._table(initial, labels)
+        share, among = _tables.share_of(confidence, table, choices)
+        rows = _tables.interval_rows(table, method, share, support)
+        model = _tables.interval_model(table, rows, unseen, tuple(unseen_labels))
+        claim, assumes = _tables.claimed(confidence, method, among, support)
+        return LearnedModel(model, confidence, method, _tables.tried_of(model, table), claim, assumes)
+
+    def _table(self, initial: Any, labels: Mapping[str, Callable[[Any], bool]] | None) -> _tables.Table:
+        return _tables.table_of(
+            self._kept(), self._offered, self._ended, self._started, self._paid, initial, labels or {}
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return self._state() == other._state()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _state(self) -> tuple[Any, ...]:
+        logs = {key: sorted(log) for key, log in self._log.items()}
+        return (self.window, self._seen, logs, self._paid, self._offered, self._ended, self._started, self._events)
+
+    def __repr__(self) -> str:
+        many, states = len(self._seen), len(self._offered)
+        return (
+            f"<Counts: {self.outcomes} outcome{'' if self.outcomes == 1 else 's'} of {many} "
+            f"choice{'' if many == 1 else 's'}, {states} state{'' if states == 1 else 's'}>"
+        )
