@@ -26,9 +26,7 @@ def missed(method: str, odds: np.ndarray, tried: int, error: float, runs: int, s
     truth = np.tile(odds, runs)
     outside = ((truth < lower) | (truth > upper)).reshape(seen.shape) & (seen > 0)
     kinds = (seen > 0).sum(axis=1)
-    rest = missing_mass(
-        kinds, np.full(runs, tried, np.int64), np.full(runs, error / 2), anytime=method == "anytime"
-    )
+    rest = missing_mass(kinds, np.full(runs, tried, np.int64), np.full(runs, error / 2), anytime=method == "anytime")
     unseen = np.where(seen == 0, odds, 0.0).sum(axis=1) > rest
     return int((outside.any(axis=1) | unseen).sum())
 

@@ -87,7 +87,9 @@ def test_the_likelihood_never_falls(sequences: list[list[int]], states: int, see
 def test_parameters_are_recovered() -> None:
     """From a rough guess, on 16,000 observations; what is found is likelier than the truth."""
     guess = from_arrays(
-        np.array([[0.7, 0.3], [0.4, 0.6]]), initial=[0.5, 0.5], observations=np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+        np.array([[0.7, 0.3], [0.4, 0.6]]),
+        initial=[0.5, 0.5],
+        observations=np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]]),
     )
     truth = from_arrays(TRUE_MOVE, initial=[0.6, 0.4], observations=TRUE_SHOW)
     assert isinstance(guess, HMM)

@@ -265,9 +265,7 @@ def bounds_of(
     return successor_bounds("clopper-pearson", counts, total, np.full(len(kinds), error))
 
 
-def interval_model(
-    table: Table, rows: Mapping[tuple[int, int], Row], unseen: str, unseen_labels: Sequence[str]
-) -> MDP:
+def interval_model(table: Table, rows: Mapping[tuple[int, int], Row], unseen: str, unseen_labels: Sequence[str]) -> MDP:
     """Return the interval MDP, with one more state where something may be unseen."""
     states, actions = len(table.states), [_name(raw) for raw in table.actions]
     frontier = {s for s, row in enumerate(table.rows) if not row and s not in table.ended}
@@ -365,9 +363,7 @@ def _untried(table: Table) -> bool:
 def tried_of(model: MDP, table: Table) -> NDArray[np.int64]:
     """Return how often each choice of the model was tried."""
     tried = np.zeros(model.n_choices, np.int64)
-    for choice, (here, what) in enumerate(
-        zip(model.choice_state.tolist(), model.choice_action.tolist(), strict=True)
-    ):
+    for choice, (here, what) in enumerate(zip(model.choice_state.tolist(), model.choice_action.tolist(), strict=True)):
         if here < len(table.rows):
             tried[choice] = sum(table.rows[here].get(what, {}).values())
     return tried

@@ -169,9 +169,7 @@ def _numbers(model: HMM, sequences: Iterable[Sequence[Any]]) -> list[Ints]:
     """Return the observations by their numbers."""
     found = []
     for n, sequence in enumerate(sequences):
-        given = [
-            int(one) if isinstance(one, int | np.integer) else model.observation_number(one) for one in sequence
-        ]
+        given = [int(one) if isinstance(one, int | np.integer) else model.observation_number(one) for one in sequence]
         if not given:
             raise BadArgument(f"sequence {n} is empty: leave it out")
         for one in given:

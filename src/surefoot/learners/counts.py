@@ -250,10 +250,14 @@ class Counts:
             True
         """
         if self.window != other.window:
-            raise MergeRefused(f"one learner has the window {self.window}, the other {other.window}: give both the same")
+            raise MergeRefused(
+                f"one learner has the window {self.window}, the other {other.window}: give both the same"
+            )
         both = self._events & other._events
         if both:
-            raise MergeRefused(f"{len(both)} entries of a journal were counted by both: read that journal with one only")
+            raise MergeRefused(
+                f"{len(both)} entries of a journal were counted by both: read that journal with one only"
+            )
         merged = Counts(window=self.window)
         for one in (self, other):
             for key, seen in one._seen.items():

@@ -362,7 +362,7 @@ def _same_action(pool: _Pool, member: _Member) -> bool:
 
 
 def _joins(pool: _Pool, member: _Member, level: float, doubt: float) -> bool:
-    """Take a choice into a pool if some map fits; count it only where the maps that fit say nearly the same."""
+    """Take a choice into a pool if some map fits; count it only where its effects or all plausible maps say how."""
     if pool.size > _MOST_SLOTS or len(member.effects) > pool.size:
         return False
     odds = pool.odds
@@ -381,7 +381,8 @@ def _joins(pool: _Pool, member: _Member, level: float, doubt: float) -> bool:
     cells = np.array([_cells(slots, odds, len(member.effects)) for slots in plausible])
     spread = float((cells.max(axis=0) - cells.min(axis=0)).max())
     wide = 4 * float(np.sqrt(0.25 / max(int(pool.tries.min()), 1)))
-    pool.add(member, chosen, counted=spread <= wide)
+    same = -strange(chosen)[0] == pool.size  # the effects themselves say which slots they are
+    pool.add(member, chosen, counted=same or spread <= wide)
     return True
 
 
@@ -489,9 +490,7 @@ def _said(pool: _Pool, table: _tables.Table, lower: Floats, upper: Floats) -> Po
     for member in pool.members:
         here, what = member.key
         choices.append((values.decode(table.states[here]), values.decode(table.actions[what])))
-        effects.append(
-            tuple(None if one == _UNSEEN else values.decode(member.effects[one]) for one in member.slots)
-        )
+        effects.append(tuple(None if one == _UNSEEN else values.decode(member.effects[one]) for one in member.slots))
     return Pool(
         tuple(choices),
         tuple(effects),
