@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from surefoot.knowledge.worldmap import WorldMap
     from surefoot.learners.batches import Coded, Predictions
     from surefoot.learners.conservative import ConservativeActionModel
+    from surefoot.learners.counts import Counts
     from surefoot.learners.vocabulary import MISSING, UNREAD, Vocabulary
     from surefoot.models.build import build
     from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain
@@ -56,6 +57,7 @@ __all__ = [
     "Claim",
     "Coded",
     "ConservativeActionModel",
+    "Counts",
     "Decision",
     "Entry",
     "Environment",
@@ -103,6 +105,7 @@ _HOMES = {
     "Claim": "surefoot.knowledge.claims",
     "Coded": "surefoot.learners.batches",
     "ConservativeActionModel": "surefoot.learners.conservative",
+    "Counts": "surefoot.learners.counts",
     "Decision": "surefoot.agent.decision",
     "Entry": "surefoot.journal",
     "Environment": "surefoot.protocols",

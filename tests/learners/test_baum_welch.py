@@ -61,9 +61,9 @@ def naive(model: HMM, seen: list[int]) -> tuple[float, np.ndarray, np.ndarray, n
 def test_one_round_is_what_all_hidden_paths_say() -> None:
     model = random_hmm(3, 2, seed=5)
     sequences = [[0, 1, 1, 0], [1, 0, 0], [0]]
-    parts = [naive(model, seen) for seen in sequences]
+    parts: list[Any] = [naive(model, seen) for seen in sequences]
     fitted = baum_welch(model, sequences, rounds=1, tolerance=0.0)
-    first, moves, shown = (sum(part[n] for part in parts) for n in (1, 2, 3))
+    first, moves, shown = (np.sum([part[n] for part in parts], axis=0) for n in (1, 2, 3))
     start, move, show = matrices(fitted.model)
     assert fitted.log_likelihoods[0] == pytest.approx(sum(np.log(part[0]) for part in parts))
     assert start == pytest.approx(first / 3)

@@ -18,6 +18,13 @@ from surefoot.models.examples import die, grid, monty_hall, random_mdp, retries
 STEPS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.integers(0, 3)), max_size=30)
 
 
+def bounds(model: Model, asked: str, nature: Any = "adversarial") -> tuple[float, float]:
+    answer = check(model, asked, nature=nature)
+    assert answer.lower is not None
+    assert answer.upper is not None
+    return answer.lower, answer.upper
+
+
 def counted(steps: list[tuple[int, str, int]], **arguments: Any) -> Counts:
     counts = Counts(**arguments)
     for n, (state, action, to) in enumerate(steps):
@@ -100,15 +107,14 @@ def test_coverage_over_a_thousand_learnings(make: Callable[[], Model], method: s
 def test_what_is_learned_brackets_the_truth() -> None:
     """Bounds of reachability on learned intervals hold the true value, from both sides, unseen states and all."""
     model = grid(3, 3, holes=((1, 1),))
-    truth = check(model, 'Pmax=? [ F "goal" ]')
+    asked = 'Pmax=? [ F "goal" ]'
+    truth = bounds(model, asked)
     goal = set(np.flatnonzero(model.labels["goal"]).tolist())
     learned = simulated(model, 2000, np.random.default_rng(2)).intervals(
         initial=int(np.argmax(model.initial)), labels={"goal": lambda state: state in goal}
     )
-    low = check(learned.model, 'Pmax=? [ F "goal" ]', nature="adversarial")
-    high = check(learned.model, 'Pmax=? [ F "goal" ]', nature="cooperative")
-    assert low.lower <= truth.upper
-    assert high.upper >= truth.lower
+    assert bounds(learned.model, asked)[0] <= truth[1]
+    assert bounds(learned.model, asked, "cooperative")[1] >= truth[0]
 
 
 @given(STEPS, STEPS, STEPS)
@@ -217,11 +223,11 @@ def test_a_declared_support_admits_what_was_not_seen() -> None:
 
 def test_full_lets_any_known_state_follow_at_once() -> None:
     counts = counted([(0, "a", 1)] * 30 + [(1, "a", 2)])
-    step = 'P=? [ X "two" ]'.replace("P=?", "Pmax=?")
+    step = 'Pmax=? [ X "two" ]'
     labels = {"two": lambda state: state == 2}
-    sink = check(counts.intervals(initial=0, labels=labels).model, step, nature="cooperative")
-    full = check(counts.intervals(initial=0, labels=labels, unseen="full").model, step, nature="cooperative")
-    assert sink.upper < 0.001 < full.lower
+    sink = bounds(counts.intervals(initial=0, labels=labels).model, step, "cooperative")
+    full = bounds(counts.intervals(initial=0, labels=labels, unseen="full").model, step, "cooperative")
+    assert sink[1] < 0.001 < full[0]
 
 
 def test_the_unseen_state_has_the_labels_that_it_is_given() -> None:

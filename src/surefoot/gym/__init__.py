@@ -28,9 +28,18 @@ if TYPE_CHECKING:
     from surefoot.gym.environment_env import EnvironmentEnv
     from surefoot.gym.model_env import ModelEnv, StateView
     from surefoot.gym.rollouts import Rollout
+    from surefoot.gym.shielded import ShieldedEnv
     from surefoot.gym.vector_env import ModelVectorEnv
 
-__all__ = ["ActionUnavailableError", "EnvironmentEnv", "ModelEnv", "ModelVectorEnv", "Rollout", "StateView"]
+__all__ = [
+    "ActionUnavailableError",
+    "EnvironmentEnv",
+    "ModelEnv",
+    "ModelVectorEnv",
+    "Rollout",
+    "ShieldedEnv",
+    "StateView",
+]
 
 _HOMES = {
     "ActionUnavailableError": "surefoot.errors",
@@ -38,6 +47,7 @@ _HOMES = {
     "ModelEnv": "surefoot.gym.model_env",
     "ModelVectorEnv": "surefoot.gym.vector_env",
     "Rollout": "surefoot.gym.rollouts",
+    "ShieldedEnv": "surefoot.gym.shielded",
     "StateView": "surefoot.gym.model_env",
 }
 """Where each public name is defined (PEP 562)."""

@@ -15,6 +15,7 @@ from surefoot.models import Model
 
 __all__ = ["ShieldLike", "ShieldedEnv"]
 
+_read_only = property  # `property` is the name of a member below
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 By = Literal["number", "name", "value"]
 OnRefused = Literal["refuse", "replace", "raise"]
@@ -32,10 +33,25 @@ class ShieldLike(Protocol):
         True
     """
 
-    model: Any
-    property: str
-    worth: Any
-    above: bool
+    @_read_only
+    def model(self) -> Any:
+        """Return the model that it is of."""
+        ...
+
+    @_read_only
+    def property(self) -> str:
+        """Return the text of what it keeps."""
+        ...
+
+    @_read_only
+    def worth(self) -> Any:
+        """Return (C,) the proved bound of each choice."""
+        ...
+
+    @_read_only
+    def above(self) -> bool:
+        """Say whether that must be high."""
+        ...
 
     def mask(self, state: int | str) -> NDArray[np.bool_]:
         """Return which actions of the shield's model may be taken in one of its states, (A,) bool."""

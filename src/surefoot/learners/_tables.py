@@ -90,7 +90,7 @@ def name_of(value: Any) -> str:
 def _name(raw: bytes) -> str:
     value = values.decode(raw)
     # A text that reads like an encoding keeps its quotes, so that `1` and "1" have two names.
-    plain = isinstance(value, str) and value and value not in (UNSEEN, _ANY) and not value[0] in '0123456789-[{"'
+    plain = isinstance(value, str) and value and value not in (UNSEEN, _ANY) and value[0] not in '0123456789-[{"'
     return value if plain and value not in ("null", "true", "false") else raw.decode()
 
 
@@ -243,8 +243,8 @@ def _declared(table: Table, here: int, what: int, support: Any, number: Mapping[
     missing = [raw for raw in raws if raw not in number]
     if missing:
         raise BadArgument(
-            f"support of {action!r} in {state!r} names {values.decode(missing[0])!r}, a state that the learner does not "
-            f"know: note it with offer(state) first"
+            f"support of {action!r} in {state!r} names {values.decode(missing[0])!r}, "
+            f"a state that the learner does not know: note it with offer(state) first"
         )
     allowed = sorted(number[raw] for raw in raws)
     for to in table.rows[here][what]:
@@ -372,9 +372,7 @@ def tried_of(model: MDP, table: Table) -> NDArray[np.int64]:
 def claimed(confidence: float, method: str, among: str, support: Any) -> tuple[str, tuple[str, ...]]:
     """Return what is claimed, in words, and on what assumptions."""
     all_ = "every true transition probability of every choice that was tried is inside its interval"
-    unseen = {None: ", and so is the mass of all successors never seen together"}.get(
-        support if isinstance(support, str | None) else "", ""
-    )
+    unseen = ", and so is the mass of all successors never seen together" if support is None else ""
     when = " at all times at once" if method == "anytime" else ""
     claim = (
         f"with probability {confidence:g} or more, {all_}{unseen}{when} ({method}; the error is shared equally among "

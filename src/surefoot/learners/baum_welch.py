@@ -175,8 +175,8 @@ def _numbers(model: HMM, sequences: Iterable[Sequence[Any]]) -> list[Ints]:
         for one in given:
             if not 0 <= one < model.n_observations:
                 raise UnknownName(
-                    f"sequence {n} has the observation {one}; there are {model.n_observations} observations, so numbers "
-                    f"are in [0, {model.n_observations})"
+                    f"sequence {n} has the observation {one}; there are {model.n_observations} observations, so "
+                    f"numbers are in [0, {model.n_observations})"
                 )
         found.append(np.array(given, np.int64))
     return found

@@ -1,10 +1,12 @@
 """Count what followed what, and make models of it: an estimate, and intervals that hold with a stated confidence.
 
-`Counts` takes in transitions (state, action, next state): by hand, from a journal, from traces, from an environment. The
-order does not matter, and two histories merge into what one learner of both would have counted.
+`Counts` takes in transitions (state, action, next state): by hand, from a journal, from traces, from an environment
+(`surefoot.learners.histories`). The order does not matter, and two histories merge into what one learner of both would
+have counted.
 
-From the counts come two models. `Counts.estimate` is the MDP of the frequencies, and promises nothing. `Counts.intervals`
-is an interval MDP with a claim in words: which probabilities are inside with which confidence, on what assumption.
+From the counts come two models. `Counts.estimate` is the MDP of the frequencies, and promises nothing.
+`Counts.intervals` is an interval MDP with a claim in words: which probabilities are inside with which confidence, on
+what assumption. `surefoot.learners.pooling` makes narrower ones, on one assumption more.
 """
 
 from __future__ import annotations
@@ -73,7 +75,8 @@ class LearnedModel:
     def widest(self) -> float:
         """Return the width of the widest interval of a choice that was tried; 1 where none was."""
         model = self.model
-        assert model.lower is not None and model.upper is not None
+        assert model.lower is not None
+        assert model.upper is not None
         known = self.tried[model.branch_choice] > 0
         return float((model.upper - model.lower)[known].max(initial=0.0 if known.any() else 1.0))
 
@@ -84,7 +87,8 @@ class LearnedModel:
             UnknownName: the model has no such state, or the state does not offer the action.
         """
         model = self.model
-        assert model.lower is not None and model.upper is not None
+        assert model.lower is not None
+        assert model.upper is not None
         choice, target = model.choice(_tables.name_of(state), _tables.name_of(action)), _tables.name_of(to)
         first, last = model.branch_start[choice], model.branch_start[choice + 1]
         for branch in range(int(first), int(last)):
@@ -357,7 +361,8 @@ class Counts:
             for n, to in enumerate(kinds):
                 if low[n] > old_high[n] or high[n] < old_low[n]:
                     then, since = (float(old_low[n]), float(old_high[n])), (float(low[n]), float(high[n]))
-                    found.append(Change(*(values.decode(raw) for raw in (*key, to)), then, since, confidence))
+                    state, action, after = (values.decode(raw) for raw in (*key, to))
+                    found.append(Change(state, action, after, then, since, confidence))
         return found
 
     # ── models ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -422,7 +427,8 @@ class Counts:
             unseen: where the mass of unseen successors goes. `sink`: one new state, `unseen`, from which nature may go
                 to any state or stay. `full`: to every known state and to that one, so that what is bounded in steps is
                 bounded too.
-            initial, labels: see `estimate`.
+            initial: the state that episodes start in; None: as often in each as they did.
+            labels: {name: whether a state has it}; `ended` is added.
             unseen_labels: labels that the new state has; give `bad` ones for a shield. A new state may have any label,
                 in truth: a property about labels is proved of new states only as far as these say.
 
@@ -432,7 +438,7 @@ class Counts:
 
         Cost: linear, and 88 evaluations of a tail for each different pair of counts.
 
-        Source: Clopper and Pearson 1934; Massart 1990; Howard et al. 2021; Givan, Leach, Dean 2000 (bounded parameters).
+        Source: Clopper, Pearson 1934; Massart 1990; Howard et al. 2021; Givan, Leach, Dean 2000 (bounded parameters).
 
         Example:
             >>> counts = Counts()

@@ -1,4 +1,4 @@
-"""Read what happened into `Counts`: from journals, from traces and their files, from a world that is tried at random."""
+"""Read what happened into `Counts`: from journals, from traces and their files, from a world that is tried."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def count_traces(traces: Iterable[Iterable[Any]], *, counts: Counts | None = Non
 
 
 def count_trace_file(path: str | Path, *, counts: Counts | None = None) -> Counts:
-    """Count the traces of a file: one JSON object a line, {"state", "action", "to"} and perhaps "ended" and "reward".
+    r"""Count the traces of a file: one JSON object a line, {"state", "action", "to"} and perhaps "ended" and "reward".
 
     A list is read as a tuple: as a state it is the same. An empty line begins a new episode.
 
@@ -81,7 +81,7 @@ def count_trace_file(path: str | Path, *, counts: Counts | None = None) -> Count
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "trace.jsonl"
-        ...     _ = file.write_text('{"state":0,"action":"up","to":1}\\n{"state":1,"action":"up","to":2,"ended":true}\\n')
+        ...     _ = file.write_text('{"state":0,"action":"up","to":1}\n{"state":1,"action":"up","to":2}\n')
         ...     count_trace_file(file)
         <Counts: 2 outcomes of 2 choices, 3 states>
     """

@@ -161,7 +161,10 @@ def pooled(
         maps: `hull`: see above. `chosen`: each choice has the first map that fits, of which it is assumed that it is
             right; where all slots look equally likely their order cannot be told, and the hull is as wide as that.
         support: `seen`: no slots exist but those seen in a pool. None: there may be more of them, rare ones.
-        initial, labels, unseen, unseen_labels: as for `Counts.intervals`.
+        initial: the state that episodes start in; None: as often in each as they did.
+        labels: {name: whether a state has it}; `ended` is added.
+        unseen: as for `Counts.intervals`.
+        unseen_labels: labels of the state that stands for all unseen ones.
 
     Raises:
         BadArgument: an argument is out of its range, or nothing was counted.
@@ -211,7 +214,17 @@ def pooled_pieces(
     Args:
         counts: what was counted.
         pieces: whole number >= 1, in how many parts to cut the interval of each slot but one.
-        confidence, method, effect, across, level, maps, support, initial, labels, unseen, unseen_labels: as for `pooled`.
+        confidence: in (0, 1).
+        method: as for `Counts.intervals`.
+        effect: (state, action, state after) -> a plain value.
+        across: whether choices of different actions may be in one pool.
+        level: in (0, 1), the error of the tests of homogeneity.
+        maps: `hull` or `chosen`; with `hull` pieces gain little where slots look alike.
+        support: `seen`: no slots exist but those seen in a pool.
+        initial: the state that episodes start in; None: as often in each as they did.
+        labels: {name: whether a state has it}; `ended` is added.
+        unseen: as for `Counts.intervals`.
+        unseen_labels: labels of the state that stands for all unseen ones.
 
     Raises:
         BadArgument: an argument is out of its range, or nothing was counted.
