@@ -11,6 +11,7 @@ from surefoot.checking.shield import Shield, shield
 from surefoot.errors import ActionUnavailableError, BadArgument, NotStarted
 from surefoot.gym import ModelEnv
 from surefoot.gym.shielded import ShieldedEnv
+from surefoot.learners.counts import Counts
 from surefoot.learners.histories import count_world
 from surefoot.learners.pooling import pooled
 from surefoot.models import MDP
@@ -205,3 +206,13 @@ def test_wrong_arguments_are_named(ledge: MDP, safe: Shield) -> None:
         fresh.step(0)
     with pytest.raises(NotStarted):
         fresh.action_masks()
+
+
+def test_by_value_numbers_and_texts_are_told_apart() -> None:
+    """The learned model knows the text "0", and no number 0: a lake's first state is not among its states."""
+    counts = Counts()
+    counts.observe("0", 0, "1", ended=True)
+    keeper = shield(counts.intervals(initial="0", support="seen").model, 'P>=0 [ G !"unseen" ]')
+    env = ShieldedEnv(gymnasium.make("FrozenLake-v1"), keeper, by="value")
+    _, info = env.reset(seed=0)
+    assert info["shield"]["why"] == "the shield does not know the state of 0"

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot import values
 from surefoot.errors import ActionUnavailableError, BadArgument, NotStarted
+from surefoot.learners._tables import name_of
 from surefoot.models import Model
 
 __all__ = ["ShieldLike", "ShieldedEnv"]
@@ -152,7 +152,7 @@ class ShieldedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
             elif self.by == "name" and self._model is not None:
                 found.append(known.get(self._model.action_name(n)))
             else:
-                found.append(known.get(str(n + self._first)))
+                found.append(known.get(name_of(n + self._first)))
         return found
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -227,10 +227,8 @@ class ShieldedEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         if self._state_of is not None:
             return self._state_of(self._observation)
         if self.by == "value":
-            raw = values.encode(_plain(self._observation))
-            value = values.decode(raw)
-            names = {value, raw.decode()} if isinstance(value, str) else {raw.decode()}
-            return next((name for name in names if _has(model, name)), None)
+            name = name_of(_plain(self._observation))
+            return name if _has(model, name) else None
         inner: Any = self.env.unwrapped
         number = int(inner.state) if self._model is not None else int(self._observation)
         if self.by == "name" and self._model is not None:

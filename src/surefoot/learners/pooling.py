@@ -149,7 +149,8 @@ def pooled(
     What is claimed: *if* the members of each pool have one distribution over slots, all probabilities of the choices
     that were tried are inside their intervals with the confidence. One tenth of the error goes to the maps: each choice
     has the hull of what all maps say that its outcomes do not speak against (a likelihood ratio against the mixture of
-    all maps, below the inverse of its error). The rest is shared equally among the pools.
+    all maps, below the inverse of its error; the pool's frequencies stand for its distribution there). The rest is
+    shared equally among the pools.
 
     Args:
         counts: what was counted.
