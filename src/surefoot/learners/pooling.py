@@ -159,8 +159,10 @@ def pooled(
         effect: (state, action, state after) -> a plain value.
         across: whether choices of different actions may be in one pool.
         level: in (0, 1), the error of the tests of homogeneity, shared among the choices: a higher one splits sooner.
-        maps: `hull`: see above. `chosen`: each choice has the first map that fits, of which it is assumed that it is
-            right; where all slots look equally likely their order cannot be told, and the hull is as wide as that.
+        maps: `hull`: see above. `chosen`: each choice that was tried so often that no slot can have gone unseen has the
+            first map that fits, of which it is assumed that it is right; where slots look equally likely their order
+            cannot be told, and the hull is as wide as that. In simulations of a slippery lake `hull` kept its
+            confidence; `chosen` held in 92 to 93 % of them where 95 % was asked for: it is an estimate.
         support: `seen`: no slots exist but those seen in a pool. None: there may be more of them, rare ones.
         initial: the state that episodes start in; None: as often in each as they did.
         labels: {name: whether a state has it}; `ended` is added.
@@ -473,7 +475,9 @@ def _row(
 ) -> _tables.Row:
     """Return the hull of the intervals that the plausible maps give to a choice."""
     effects, odds = len(member.effects), pool.odds
-    maps = [member.slots] if how == "chosen" or len(pool.members) == 1 else _plausible(member, odds, doubt)
+    maps = [member.slots] if len(pool.members) == 1 else _plausible(member, odds, doubt)
+    if how == "chosen" and not any(_UNSEEN in slots for slots in maps):
+        maps = [member.slots]
     total_low, total_high = lower.sum(), upper.sum() + rest
     low, high = np.full(effects + 1, np.inf), np.full(effects + 1, -np.inf)
     for slots in maps:
@@ -537,7 +541,9 @@ def _claimed(
     if method != "anytime":
         assumes.append("How often the choices of a pool are tried does not depend on what came of them.")
     if maps == "chosen":
-        assumes.append("Each choice has the map from slots to effects that is named with its pool.")
+        assumes.append(
+            "Each choice that showed all its effects has the map from slots to them that is named with its pool."
+        )
     if support == "seen":
         assumes.append("No slots exist but those that were seen in a pool.")
     return claim, tuple(assumes)
