@@ -162,7 +162,7 @@ def pooled(
         maps: `hull`: see above. `chosen`: each choice that was tried so often that no slot can have gone unseen has the
             first map that fits, of which it is assumed that it is right; where slots look equally likely their order
             cannot be told, and the hull is as wide as that. In simulations of a slippery lake `hull` kept its
-            confidence; `chosen` held in 92 to 93 % of them where 95 % was asked for: it is an estimate.
+            confidence; `chosen` held in 93 % of them where 95 % was asked for: it is an estimate.
         support: `seen`: no slots exist but those seen in a pool. None: there may be more of them, rare ones.
         initial: the state that episodes start in; None: as often in each as they did.
         labels: {name: whether a state has it}; `ended` is added.
