@@ -101,13 +101,15 @@ def cap(limit: float = CAP) -> Iterator[None]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep the garbage collector on, but away from what is there already: that may be the other contender's."""
+    already = gc.get_freeze_count()
     gc.collect()
     gc.freeze()
     gc.collect()  # and now its sense of proportion is that of an empty process
     try:
         yield
     finally:
-        gc.unfreeze()
+        if not already:  # else whoever froze that wants it to stay so
+            gc.unfreeze()
 
 
 def clocked(work: Callable[[], object], ops: int = 1, *, limit: float = CAP, gentle: bool = True) -> Sample:

@@ -17,10 +17,12 @@ Figures are CPU seconds per step of one environment; contenders take turns. What
 from __future__ import annotations
 
 import argparse
+import gc
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -171,15 +173,11 @@ def by_hand_numpy(model: MDP, count: int) -> Callable[[Any], object]:
     return step
 
 
-def by_hand_numba(model: MDP, count: int) -> Callable[[Any], object]:
-    """Return a compiled step of many environments: draws, gathers, nothing else."""
+@cache
+def hand_kernel() -> Any:
+    """Return one step of many environments, compiled."""
     from numba import njit
 
-    sums = np.cumsum(model.probability.reshape(-1, BRANCHES), axis=1)
-    target, reward = model.target.astype(np.int32), model.rewards["pay"].state
-    assert reward is not None  # `model_of` gives it
-    states = np.zeros(count, dtype=np.int64)
-    starts, strides = streams(0, np.arange(count))
     u30, u27, u31, u11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
     m1, m2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -197,7 +195,16 @@ def by_hand_numba(model: MDP, count: int) -> Callable[[Any], object]:
             paid[place] = reward[states[place]]
             to[place] = target[branch]
 
-    now = {"states": states, "step": 0}
+    return kernel
+
+
+def by_hand_numba(model: MDP, count: int) -> Callable[[Any], object]:
+    """Return a compiled step of many environments: draws, gathers, nothing else."""
+    sums = np.cumsum(model.probability.reshape(-1, BRANCHES), axis=1)
+    target, reward = model.target.astype(np.int32), model.rewards["pay"].state
+    assert reward is not None  # `model_of` gives it
+    kernel, (starts, strides) = hand_kernel(), streams(0, np.arange(count))
+    now = {"states": np.zeros(count, dtype=np.int64), "step": 0}
 
     def step(actions: Any) -> Any:
         to, paid = np.empty(count, dtype=np.int64), np.empty(count)
@@ -310,7 +317,7 @@ def large_and_imports(report: Report, quick: bool) -> None:
     report.note("a model from arrays, 4 branches a state", "surefoot", size, 1000 * spent, "ms")
     report.note("memory at most, arrays included", "surefoot", size, held, "MB")
     for name in ("gymnasium", "surefoot.gym"):
-        times = sorted(float(_run(IMPORT.format(name))) for _ in range(3 if quick else 9))
+        times = sorted(float(_run(IMPORT.format(name))) for _ in range(1 if quick else 9))
         report.note(f"import {name}", "surefoot", size, 1000 * times[len(times) // 2], "ms")
 
 
@@ -326,6 +333,8 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=10_000)
     parser.add_argument("--json", type=Path, help="where to write the figures")
     words = parser.parse_args()
+    if words.quick:
+        gc.freeze()  # and it stays so: what is loaded is most of what each collection before a figure goes through
     report = Report("environments over models", command_of(__file__), peer="peer")
     model = model_of(words.states)
     began = time.perf_counter()

@@ -325,7 +325,7 @@ def test_a_check_that_cannot_read_the_state_is_reported_and_leaves_the_goal_open
 # ── hard checks hold on both paths ──────────────────────────────────────────────────────────────────────────────────
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=settings().max_examples // 4)
 @given(
     st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from(sorted(MOVES))), max_size=14),
     st.booleans(),

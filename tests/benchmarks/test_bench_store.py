@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,12 @@ HAS_PEER = importlib.util.find_spec("solvi") is not None
 
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     made = importlib.import_module("bench_store")
     for name, value in (("CHAINS", (5,)), ("REPEATS", (5, 9)), ("VALUES", (4, 6))):
         monkeypatch.setattr(made, name, value)
-    gc.freeze()  # each figure starts with a collection, which would go through all that other tests have loaded
-    yield made
-    gc.unfreeze()
+    return made
 
 
 def figures(path: Path, who: str) -> set[tuple[str, int]]:

@@ -130,7 +130,7 @@ def test_the_data_of_the_page_is_the_graph() -> None:
     assert data["statuses"][-1]["name"] == "tried"
 
 
-@settings(max_examples=30)  # each reads half a megabyte twice
+@settings(max_examples=settings().max_examples // 2)  # each reads half a megabyte twice
 @given(text=texts, other=texts)
 @example(text=EVIL[0], other=EVIL[2])
 def test_any_text_stays_data(text: str, other: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import WorldMap
@@ -475,7 +475,6 @@ def make_change(agenda: Agenda, change: Any) -> None:
 
 
 @given(CHANGES)
-@settings(max_examples=60, deadline=None)
 def test_live_reopened_and_rebuilt_are_the_same(changes: Any) -> None:
     journal = open_journal()
     agenda = Agenda(journal=journal)

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import WorldMap
@@ -50,7 +50,6 @@ def naive(m: WorldMap, target: int, sweeps: int = 4000) -> dict[Any, float]:
 
 
 @given(st.lists(arrival_st, max_size=14), st.lists(said_st, max_size=5), st.integers(0, 5))
-@settings(max_examples=120, deadline=None)
 def test_agrees_with_value_iteration(arrivals: list[Any], said: list[Any], target: int) -> None:
     m = make(arrivals, said)
     value = naive(m, target)

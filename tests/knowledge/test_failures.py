@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import values
@@ -277,7 +277,6 @@ class Naive:
     ),
     st.lists(st.sampled_from("abcd"), max_size=4),
 )
-@settings(max_examples=150, deadline=None)
 def test_it_agrees_with_the_definition(
     window: int, unit: str, max_blocked: int, min_open: int, told: list[Any], options: list[str]
 ) -> None:

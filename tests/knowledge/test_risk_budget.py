@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import BadArgument, UnknownFormat, ValueRejected
@@ -371,7 +371,6 @@ STEPS = st.lists(
 
 
 @given(st.sampled_from([0.3, 1, 5]), st.none() | st.sampled_from([0.3, 2]), STEPS)
-@settings(max_examples=100, deadline=None)
 def test_it_agrees_with_plain_sums(per_episode: Any, overall: Any, steps: Any) -> None:
     """The twin keeps every charge with its real cost and its episode, and adds them up."""
     journal = open_journal()

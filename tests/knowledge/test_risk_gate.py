@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import BadArgument, UnknownFormat, ValueRejected
@@ -215,7 +215,6 @@ def test_copies_are_independent() -> None:
     ),
     st.integers(1, 4),
 )
-@settings(max_examples=80, deadline=None)
 def test_it_never_goes_below_the_floor_and_agrees_when_it_is_reopened(told: list[Any], expiry: int) -> None:
     journal = open_journal()
     gates = [LearnedGate("depth", expiry, floor=2, journal=journal), LearnedGate("depth", expiry, floor=2)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import Journal, open_journal, values
@@ -369,13 +369,11 @@ def check_history(ops: Iterable[Op], wild: bool) -> None:
         assert str(told).startswith(str(item))
 
 
-@settings(max_examples=80)
 @given(st.lists(op_st, max_size=14))
 def test_every_history_means_what_its_definition_says(ops: list[Op]) -> None:
     check_history(ops, wild=False)
 
 
-@settings(max_examples=60)
 @given(st.lists(op_st, max_size=14))
 def test_so_does_a_history_that_no_gate_has_seen(ops: list[Op]) -> None:
     check_history(ops, wild=True)
@@ -385,9 +383,7 @@ TRACED = {1, 7}
 """The seeds of the histories that reach what nothing else does: an answer within a scope, a fact superseded twice."""
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(n, marks=() if n in TRACED else pytest.mark.untraced) for n in range(16)]
-)
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n in TRACED else pytest.mark.nightly) for n in range(16)])
 def test_long_random_histories(seed: int) -> None:
     rng = random.Random(seed)
     words = ["add"] * 12 + ["retract", "retract", "forget", "flag", "end_flag", "tick", "promote", "retire", "resolve"]

@@ -11,7 +11,7 @@ from surefoot.knowledge.store_columns import name_of
 from surefoot.knowledge.store_competing import Details
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(4, 40))])
 def test_undo_is_exact(seed: int) -> None:
     rng = random.Random(seed)
     store = KnowledgeStore()

@@ -279,7 +279,6 @@ def check_same(m: WorldMap, twin: Twin) -> None:
 
 
 @given(history_st)
-@settings(max_examples=300, deadline=None)
 def test_agrees_with_the_twin(history: list[tuple[Any, ...]]) -> None:
     m, twin = WorldMap(), Twin()
     for op in history:
@@ -289,7 +288,7 @@ def test_agrees_with_the_twin(history: list[tuple[Any, ...]]) -> None:
 
 
 @given(history_st)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_agrees_with_the_twin_through_scipy(history: list[tuple[Any, ...]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(routes, "_LARGE", 0)
@@ -301,7 +300,6 @@ def test_agrees_with_the_twin_through_scipy(history: list[tuple[Any, ...]]) -> N
 
 
 @given(history_st)
-@settings(max_examples=100, deadline=None)
 def test_rebuilds_as_it_was_at_every_position(history: list[tuple[Any, ...]]) -> None:
     m = WorldMap()
     shots = {0: look(m)}
@@ -317,7 +315,6 @@ def test_rebuilds_as_it_was_at_every_position(history: list[tuple[Any, ...]]) ->
 
 
 @given(history_st)
-@settings(max_examples=60, deadline=None)
 def test_pickles_and_copies_are_the_same_map_and_independent(history: list[tuple[Any, ...]]) -> None:
     m = WorldMap()
     for op in history:
@@ -692,7 +689,6 @@ def _restore(state: dict[str, Any]) -> WorldMap:
 
 
 @given(write_st, write_st, write_st, write_st)
-@settings(max_examples=120, deadline=None)
 def test_merging_is_commutative_associative_and_idempotent(
     common: list[Any], left: list[Any], right: list[Any], later: list[Any]
 ) -> None:

@@ -308,7 +308,6 @@ def answers(model: ConservativeActionModel) -> list[Any]:
 
 
 @given(st.lists(observation_st, max_size=25), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
 def test_any_order_gives_the_same_model(observations: list[Any], rng: random.Random) -> None:
     shuffled = [*observations]
     rng.shuffle(shuffled)
@@ -318,7 +317,7 @@ def test_any_order_gives_the_same_model(observations: list[Any], rng: random.Ran
 
 
 @given(st.lists(observation_st, max_size=20), st.lists(observation_st, max_size=20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_merging_is_observing_both(mine: list[Any], theirs: list[Any]) -> None:
     both = learned([*mine, *theirs])
     merged = learned(mine).merge(learned(theirs))
@@ -328,7 +327,7 @@ def test_merging_is_observing_both(mine: list[Any], theirs: list[Any]) -> None:
 
 
 @given(st.lists(observation_st, max_size=15))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_replay_and_copies_are_the_same_model(observations: list[Any]) -> None:
     journal = open_journal()
     model = learned(observations, journal=journal)
@@ -365,7 +364,6 @@ NAMES = tuple(DOMAINS)
     ),
     st.lists(st.tuples(*(st.sampled_from(DOMAINS[n]) for n in NAMES)), max_size=60),
 )
-@settings(max_examples=120, deadline=None)
 def test_a_safe_accept_is_never_wrong(constraints: list[Any], seen: list[tuple[str, ...]]) -> None:
     """The hidden rule is a conjunction of constraints on two conditions each, whatever they are."""
 
@@ -385,7 +383,6 @@ def test_a_safe_accept_is_never_wrong(constraints: list[Any], seen: list[tuple[s
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.lists(st.tuples(st.floats(-1, 2), st.sampled_from("pq")), max_size=40))
-@settings(max_examples=80, deadline=None)
 def test_a_safe_accept_of_a_range_is_never_wrong(a: float, b: float, seen: list[tuple[float, str]]) -> None:
     low, high = min(a, b), max(a, b)
 

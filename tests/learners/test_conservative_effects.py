@@ -107,7 +107,6 @@ program_st = st.lists(st.sampled_from(sorted(EDITS)), max_size=3, unique=True).f
 
 
 @given(program_st, st.integers(0, 12), st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
 def test_a_careful_model_never_names_a_wrong_next_state(program: list[Edit], number: int, seed: int) -> None:
     rng = random.Random(seed)
     model = taught(some_rows(program, rng, number), caution="safe")
@@ -354,7 +353,7 @@ def answers(model: ConservativeActionModel) -> list[Any]:
 
 
 @given(st.lists(observed_st, max_size=14), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_any_order_gives_the_same_effects(rows: Any, rng: random.Random) -> None:
     shuffled = [*rows]
     rng.shuffle(shuffled)
@@ -365,7 +364,7 @@ def test_any_order_gives_the_same_effects(rows: Any, rng: random.Random) -> None
 
 
 @given(st.lists(observed_st, max_size=10), st.lists(observed_st, max_size=10))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_merging_is_observing_both(mine: Any, theirs: Any) -> None:
     both, merged = learned([*mine, *theirs]), learned(mine).merge(learned(theirs))
     assert merged.fingerprint() == both.fingerprint()
@@ -382,7 +381,7 @@ def test_a_merged_model_goes_its_own_way() -> None:
 
 
 @given(st.lists(observed_st, max_size=8))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_replay_and_another_vocabulary_keep_the_effects(rows: Any) -> None:
     journal = open_journal()
     model = learned(rows, journal=journal)

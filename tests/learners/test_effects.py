@@ -6,7 +6,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import values
@@ -29,7 +29,6 @@ state_st = st.recursive(
 
 
 @given(state_st, state_st)
-@settings(max_examples=300, deadline=None)
 def test_the_edits_of_two_states_make_one_out_of_the_other(before: Any, after: Any) -> None:
     kept = values.encode(before)
     edits = diff(before, after)

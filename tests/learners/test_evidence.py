@@ -70,7 +70,6 @@ def naive_open(held: ActionEvidence) -> list[str]:
 
 
 @given(st.lists(observation_st, max_size=40))
-@settings(max_examples=60, deadline=None)
 def test_kept_up_to_date_is_drawn_from_nothing(observations: list[Any]) -> None:
     held = learn(observations)
     before = conclusions(held)
@@ -83,7 +82,7 @@ def test_kept_up_to_date_is_drawn_from_nothing(observations: list[Any]) -> None:
 
 
 @given(st.lists(observation_st, max_size=30), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_the_order_does_not_matter(observations: list[Any], rng: random.Random) -> None:
     shuffled = [*observations]
     rng.shuffle(shuffled)
@@ -91,7 +90,7 @@ def test_the_order_does_not_matter(observations: list[Any], rng: random.Random) 
 
 
 @given(st.lists(observation_st, max_size=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_signatures_are_what_no_accepted_case_shows(observations: list[Any]) -> None:
     held = learn(observations)
     accepted = [case.features for case in held.cases.values() if case.accepted]

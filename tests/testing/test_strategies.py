@@ -15,38 +15,32 @@ from surefoot.errors import MissingExtra, ValueRejected
 from surefoot.testing import strategies
 from surefoot.testing.honest import Hallway, Notebook, Windy
 
-few = settings(max_examples=60)
 drawn = settings(max_examples=3_000, phases=[Phase.generate])
 
 
-@few
 @given(strategies.values())
 def test_values_are_taken_and_come_back(value: Any) -> None:
     data = values.encode(value)
     assert values.encode(values.decode(data)) == data
 
 
-@few
 @given(strategies.states())
 def test_states_are_taken_and_can_be_keys(state: Any) -> None:
     assert values.encode_state(state) == values.encode(state)
     assert {state: 1}
 
 
-@few
 @given(strategies.actions())
 def test_actions_are_taken(action: Any) -> None:
     assert values.encode_action(action)
 
 
-@few
 @given(strategies.look_alikes())
 def test_look_alikes_are_two_states(pair: tuple[Any, Any]) -> None:
     one, other = pair
     assert values.encode_state(one) != values.encode_state(other)
 
 
-@few
 @given(strategies.not_plain())
 def test_what_is_not_plain_is_refused_by_every_gate(value: Any) -> None:
     for gate in (values.encode, values.encode_state, values.encode_action):
@@ -54,7 +48,6 @@ def test_what_is_not_plain_is_refused_by_every_gate(value: Any) -> None:
             gate(value)
 
 
-@few
 @given(strategies.not_states())
 def test_what_is_no_state_is_plain_all_the_same(value: Any) -> None:
     assert values.encode(value)
@@ -97,7 +90,7 @@ def test_names_of_actions_and_keys_are_awkward_too() -> None:
 
 @pytest.mark.parametrize("make", [Corridor, Hallway, Notebook, Windy])
 def test_walks_can_be_walked(make: Any) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=settings().max_examples // 2)
     @given(strategies.walks(make, seeds=(3, 4), most=12))
     def check(walk: strategies.Walk) -> None:
         world = make()
@@ -129,7 +122,9 @@ def test_a_walk_ends_where_nothing_is_on_offer() -> None:
 
     assert find(strategies.walks(DeadEnd, seeds=[0]), lambda walk: len(walk.actions) > 1).actions == ["right"] * 2
     with pytest.raises(NoSuchExample):
-        find(strategies.walks(DeadEnd, seeds=[0]), lambda walk: len(walk.actions) > 2, settings=few)
+        find(
+            strategies.walks(DeadEnd, seeds=[0]), lambda walk: len(walk.actions) > 2, settings=settings(max_examples=60)
+        )
 
 
 def test_a_walk_closes_its_world() -> None:

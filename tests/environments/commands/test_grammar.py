@@ -26,7 +26,7 @@ def read(text: str) -> dict[str, str]:
 # -- the real libraries -----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples // 2)
 @given(listings, st.booleans(), st.sampled_from([None, "COMMAND"]), st.booleans())
 def test_what_argparse_prints(commands: dict[str, str], titled: bool, metavar: str | None, leading: bool) -> None:
     parser = argparse.ArgumentParser(
@@ -65,7 +65,7 @@ def test_a_choice_is_no_command() -> None:
     assert read(rest.format_help()) == {}
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings().max_examples // 2)
 @given(st.dictionaries(names, st.text(alphabet="abc ", max_size=30), max_size=8))
 def test_what_click_prints(commands: dict[str, str]) -> None:
     @click.group(context_settings={"max_content_width": 200})
