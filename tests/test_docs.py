@@ -93,7 +93,7 @@ def run(command: str) -> tuple[int, str]:
     """Run a command as a reader would, with this environment's programs first; return (exit code, what it printed)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
     env |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}", "COLUMNS": "100", "NO_COLOR": "1"}
-    env |= {"TERM": "dumb", "PYTHONPATH": os.curdir}
+    env |= {"TERM": "dumb", "PYTHONPATH": os.curdir, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # ours, not a reader's
     done = subprocess.run(
         ["/bin/sh", "-c", command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )

@@ -491,7 +491,7 @@ def test_an_encoding_with_one_byte_changed_is_another_value_or_refused(value: An
 @pytest.mark.untraced
 @pytest.mark.parametrize("kind", ["tuple", "list", "dict", "mixed"])
 def test_depth_is_no_limit(kind: str) -> None:
-    depth = 100_000 if kind == "tuple" else 20_000
+    depth = 30_000 if kind == "tuple" else 10_000
     read = decode(encode(nest(depth, kind)))
     for _ in range(depth):
         read = read["k"] if isinstance(read, dict) else read[0]
@@ -539,13 +539,13 @@ def test_the_place_is_short_however_deep() -> None:
 @pytest.mark.untraced
 def test_names_in_any_script_cost_the_same_at_any_depth() -> None:
     value: Any = {}
-    for _ in range(20_000):
+    for _ in range(10_000):
         value = {"é": value}
     assert decode(encode(value)).keys() == {"é"}
 
 
 def test_values_of_any_depth_have_an_order() -> None:
-    assert values.order(nest(20_000, "mixed"))[1] == encode(nest(20_000, "mixed"))
+    assert values.order(nest(6_000, "mixed"))[1] == encode(nest(6_000, "mixed"))
 
 
 @pytest.mark.untraced

@@ -20,7 +20,7 @@ BELL = [*TOOLS, *PARTS, ("take", "ore"), ("go", "kiln"), ("make", "ingot"), ("ma
 
 
 class TestMeadow(EnvironmentContract):
-    offered = True
+    offered, long, examples = True, 100, 8
 
     def make(self) -> Crafting:
         return Crafting("meadow")
@@ -30,7 +30,7 @@ class TestMeadow(EnvironmentContract):
 
 
 class TestIsland(EnvironmentContract):
-    offered = True
+    offered, long, examples = True, 100, 8
 
     def make(self) -> Crafting:
         return Crafting(ISLAND)

@@ -71,8 +71,8 @@ def test_ties_are_decided_alike_after_a_merge_and_after_a_rebuild() -> None:
 
 
 def test_states_of_any_depth_are_rebuilt_and_verified() -> None:
-    m = WorldMap().see(deep(3000), "in", to="out").visit(deep(3000), facts={"deep": deep(3000)})
-    assert m.arrive(deep(3000), "in", deep(2000))
+    m = WorldMap().see(deep(1500), "in", to="out").visit(deep(1500), facts={"deep": deep(1500)})
+    assert m.arrive(deep(1500), "in", deep(1200))
     assert m.verify()
     assert [values.encode(s) for s in m.rebuild().states()] == [values.encode(s) for s in m.states()]
     for wrong in ({"dance": deep(3000)}, {"action": deep(3000)}):

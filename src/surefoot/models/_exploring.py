@@ -25,6 +25,7 @@ __all__ = ["Explorer", "Reward", "arity", "pairs_of", "show"]
 
 _BLOCK = 32
 _WORDS = frozenset({str, int})
+_WORDS_IN_TUPLES = _WORDS | {tuple}
 _MARSHALLED = frozenset({tuple, bool, float, type(None), bytes, complex})
 _KEYED = _WORDS | _MARSHALLED
 _PLAIN = frozenset({str, int, float, bool, complex, bytes, type(None)})
@@ -74,6 +75,7 @@ class Explorer:
         self._limit = limit
         self.states: list[Any] = []
         self.numbers: dict[Any, int] = {}
+        self._worded = True  # every tuple so far holds texts and integers only, and is its own key
         self.action_numbers: dict[str, int] = {}
         self.choices = array("i")
         self.action = array("i")
@@ -87,11 +89,21 @@ class Explorer:
         """Return the number of a state; a new one gets the next."""
         kind = type(state)
         try:
-            key = (kind, state) if kind not in _KEYED else state if kind in _WORDS else _key(state, kind)
+            if kind is tuple and self._worded and not set(map(type, state)) <= _WORDS:
+                self._key_exactly()
+            if kind in _WORDS or (kind is tuple and self._worded):
+                key = state
+            else:
+                key = _key(state, kind) if kind in _KEYED else (kind, state)
             found = self.numbers.get(key)
         except TypeError:
             raise _unhashable(state, self._source) from None
         return self._enter(state, key) if found is None else found
+
+    def _key_exactly(self) -> None:
+        """From now on keep 1, True and 1.0 apart in tuples too: the first tuple is there that holds more than words."""
+        self._worded = False
+        self.numbers = {_key(key, tuple) if _is_worded(key) else key: one for key, one in self.numbers.items()}
 
     def _enter(self, state: Any, key: Any) -> int:
         """Return the number of a state that is not there yet."""
@@ -130,7 +142,9 @@ class Explorer:
     def _visit(self, block: list[Any]) -> None:
         """Call every function for the states of a block."""
         guards = None
-        if not set(map(type, block)) <= _WORDS and not all(map(_is_plain, block)):
+        kinds = set(map(type, block))
+        plain = kinds <= _WORDS or (self._worded and kinds <= _WORDS_IN_TUPLES)
+        if not plain and not all(map(_is_plain, block)):
             guards = [None if _is_plain(state) else _Guard(state) for state in block]
         asked: _Asked = ([], [], [], [])
         try:
@@ -234,13 +248,13 @@ class Explorer:
             del self.lower[before:]
             raise _Unusual from None
         kinds = set(map(type, afters))
-        keys: Sequence[Any] = ()
-        if kinds <= _WORDS:
-            keys = afters
-        elif kinds == {tuple}:
-            with contextlib.suppress(ValueError):  # a tuple with an object in it
-                keys = list(map(marshal.dumps, afters, itertools.repeat(2)))
         try:
+            if kinds <= _WORDS or (kinds == {tuple} and self._all_worded(afters)):
+                return self._number_all(afters)
+            keys: Sequence[Any] = ()
+            if kinds == {tuple}:
+                with contextlib.suppress(ValueError):  # a tuple with an object in it
+                    keys = list(map(marshal.dumps, afters, itertools.repeat(2)))
             if not keys:
                 return [self.number(after) for after in afters]
             for key, after in dict(zip(keys, afters, strict=True)).items():
@@ -250,6 +264,22 @@ class Explorer:
         except BadModel:
             del self.lower[before:]
             raise _Unusual from None
+
+    def _all_worded(self, afters: Sequence[Any]) -> bool:
+        """Say whether all tuples until now, and these too, hold texts and integers only."""
+        if self._worded and not set(map(type, itertools.chain.from_iterable(afters))) <= _WORDS:
+            self._key_exactly()
+        return self._worded
+
+    def _number_all(self, afters: Sequence[Any]) -> list[int]:
+        """Return the numbers of states that are their own keys; new ones get the next."""
+        fresh = dict.fromkeys(itertools.filterfalse(self.numbers.__contains__, afters))
+        first = len(self.states)
+        if self._limit is not None and first + len(fresh) > self._limit:
+            return [self.number(after) for after in afters]  # until there is one too many
+        self.numbers.update(zip(fresh, range(first, first + len(fresh)), strict=True))
+        self.states.extend(fresh)
+        return list(map(self.numbers.__getitem__, afters))
 
     def _careful(
         self, block: list[Any], acts: list[Any], counts: list[int], lengths: list[int], pairs: list[Any]
@@ -392,6 +422,11 @@ def _key(state: Any, kind: type) -> Any:
         return marshal.dumps(state, 2)
     except ValueError:  # a tuple with an object in it
         return kind, state
+
+
+def _is_worded(key: Any) -> bool:
+    """Say whether a key is a tuple of texts and integers, and so the state itself."""
+    return type(key) is tuple and set(map(type, key)) <= _WORDS
 
 
 def _unhashable(state: Any, source: Callable[[], str]) -> BadModel:
