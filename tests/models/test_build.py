@@ -452,6 +452,22 @@ def test_a_named_tuple_and_a_tuple_are_two_states() -> None:
     assert list(model.state_names) == ["(0, 'p')", "Point(x=0, tag='p')"]
 
 
+@pytest.mark.parametrize("odd", [(True, "a"), (1.0, "a"), (("a",), 1), (None,), ((),)])
+def test_tuples_of_words_and_others_are_kept_apart_whenever_the_others_come(odd: Any) -> None:
+    words = [(n, "a") for n in range(100)]
+
+    def step(state: Any) -> list[tuple[float, Any]]:
+        if state == (90, "a"):
+            return [(0.5, odd), (0.5, (91, "a"))]
+        return [(1.0, words[(words.index(state) + 1) % 100] if state in words else words[0])]
+
+    model = build(words[0], step=step)
+    assert list(model.state_names) == [*map(repr, words[:91]), repr(odd), *map(repr, words[91:])]
+    assert model == build(words[0], step=step, limit=101)
+    with pytest.raises(BadModel, match="more than limit=100 states"):
+        build(words[0], step=step, limit=100)
+
+
 def test_a_list_that_a_function_uses_again_does_no_harm() -> None:
     buffer: list[tuple[float, int]] = []
 
