@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _harness import Report, Sample, clocked, command_of, here, results_of
+from _harness import Report, Sample, clocked, command_of, here, hurry, results_of
 from surefoot import WorldMap
 from surefoot.agent.walker import Step, explore
 from surefoot.environments.corridor import Corridor
@@ -69,6 +69,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one repeat, few steps")
     parser.add_argument("--json", type=Path, help="write every figure there; default for a full run: results/")
     given = parser.parse_args(words)
+    if given.quick:
+        hurry()
     most = int(given.steps) or (300 if given.quick else 20_000)
     repeats = 1 if given.quick else 3
     report = Report("Environments", command_of(__file__))

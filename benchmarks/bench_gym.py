@@ -17,7 +17,6 @@ Figures are CPU seconds per step of one environment; contenders take turns. What
 from __future__ import annotations
 
 import argparse
-import gc
 import subprocess
 import sys
 import time
@@ -30,7 +29,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from _harness import Report, Sample, Target, clocked, command_of, results_of
+from _harness import Report, Sample, Target, clocked, command_of, hurry, results_of
 from surefoot.gym import ModelEnv, ModelVectorEnv
 from surefoot.models import MDP
 from surefoot.models.draws import draws, streams
@@ -334,7 +333,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="where to write the figures")
     words = parser.parse_args()
     if words.quick:
-        gc.freeze()  # and it stays so: what is loaded is most of what each collection before a figure goes through
+        hurry()
     report = Report("environments over models", command_of(__file__), peer="peer")
     model = model_of(words.states)
     began = time.perf_counter()

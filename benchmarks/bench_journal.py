@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _harness import Report, Sample, clocked, command_of, here, results_of
+from _harness import Report, Sample, clocked, command_of, here, hurry, results_of
 from surefoot.journal import Journal, open_journal
 
 __all__ = ["main"]
@@ -136,6 +136,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="where the files are made; default: the system's temporary folder")
     parser.add_argument("--json", type=Path, help="write every figure there; default for a full run: results/")
     given = parser.parse_args(words)
+    if given.quick:
+        hurry()
     entries = int(given.entries) or (2_000 if given.quick else 100_000)
     repeats = 1 if given.quick else 3
     report = Report("Journal", command_of(__file__))

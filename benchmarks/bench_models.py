@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from _harness import Report, Target, clocked, command_of, here, results_of
+from _harness import Report, Target, clocked, command_of, here, hurry, results_of
 from surefoot.models import MDP
 from surefoot.models.build import build
 from surefoot.models.examples import random_mdp
@@ -186,6 +186,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small models, one repeat")
     parser.add_argument("--json", type=Path, help="write every figure there; default for a full run: results/")
     given = parser.parse_args(words)
+    if given.quick:
+        hurry()
     repeats = 1 if given.quick else 5
     report = Report("Models", command_of(__file__), peer="functions")
     print(f"{report.title}: {here()}")

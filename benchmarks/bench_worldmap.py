@@ -27,7 +27,7 @@ from typing import Any
 
 import _walks
 import _worlds
-from _harness import Report, Sample, Target, clocked, command_of, here, results_of
+from _harness import Report, Sample, Target, clocked, command_of, here, hurry, results_of
 from surefoot import WorldMap
 
 __all__ = ["TARGETS", "main"]
@@ -308,6 +308,8 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write every figure there; default for a full run: results/")
     parser.add_argument("--strict", action="store_true", help="exit with 2 when a target is missed")
     given = parser.parse_args(words)
+    if given.quick:
+        hurry()
     given.partial = bool(given.sizes)
     text = given.sizes or ("1e3,1e4" if given.quick else "1e3,1e4,1e5,1e6")
     given.sizes = [int(float(size)) for size in text.split(",")]
