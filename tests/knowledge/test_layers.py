@@ -121,6 +121,13 @@ def test_a_way_around_what_is_left_out() -> None:
     assert m.next_without("a", {"c"}, []) == "short"
 
 
+def test_a_place_that_a_cheaper_way_led_to_is_not_looked_at_again() -> None:
+    m = WorldMap(hypothesis_cost=9).see("a", "sign", to="c").see("c", "on", to="e")
+    m.arrive("a", "one", "b")
+    m.arrive("b", "two", "c")
+    assert m.next_without("a", {"e"}, []) == m.next("a", {"e"}) == "one"
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("xyz"), st.integers(0, 5)), max_size=14))
 def test_a_way_around_nothing_costs_what_the_way_costs(moves: list[tuple[int, str, int]]) -> None:
     m = WorldMap()

@@ -689,6 +689,7 @@ def _restore(state: dict[str, Any]) -> WorldMap:
 
 
 @given(write_st, write_st, write_st, write_st)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])  # four long lists: some too long
 def test_merging_is_commutative_associative_and_idempotent(
     common: list[Any], left: list[Any], right: list[Any], later: list[Any]
 ) -> None:
