@@ -279,6 +279,7 @@ def check_same(m: WorldMap, twin: Twin) -> None:
 
 
 @given(history_st)
+@settings(max_examples=max(200, settings().max_examples))  # what the whole library stands on: more than the others
 def test_agrees_with_the_twin(history: list[tuple[Any, ...]]) -> None:
     m, twin = WorldMap(), Twin()
     for op in history:
