@@ -111,7 +111,7 @@ def best_success(slip: float, side: int, limit: int, episodes: int = 400) -> tup
         at, count = world.reset(seed=seed), 0
         while count < limit and at != goal:
             here = at
-            at = world.step(min(moves, key=lambda name, here=here: cost(here, moves[name]))).state  # type: ignore[misc]
+            at = world.step(min(moves, key=lambda name, here=here: cost(here, moves[name]))).state  # type: ignore[misc]  # its argument is a default
             count += 1
         solved += at == goal
         steps.append(count)

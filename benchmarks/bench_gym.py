@@ -110,7 +110,7 @@ def stepped(env: Any, actions: list[int], again: Callable[[], object] | None = N
     def with_ends() -> None:
         for action in actions:
             if step(action)[2]:
-                again()  # type: ignore[misc]
+                again()  # type: ignore[misc]  # called only where it is given
 
     return clocked(with_ends if again else without_end, len(actions))
 
@@ -181,7 +181,7 @@ def hand_kernel() -> Any:
     m1, m2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
     @njit(error_model="numpy")
-    def kernel(states, actions, starts, strides, at, sums, target, reward, to, paid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    def kernel(states, actions, starts, strides, at, sums, target, reward, to, paid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  # numba finds the types
         for place in range(len(states)):
             x = starts[place] + at * strides[place]
             x = (x ^ (x >> u30)) * m1
@@ -230,7 +230,7 @@ def many_environments(report: Report, model: MDP, quick: bool) -> None:
         report.section = f"a step of one of many environments, {name}"
         for count in COUNTS:
             rows = numbers.integers(0, ACTIONS, (max(2, (20_000 if quick else 1_500_000) // count), count))
-            envs = ModelVectorEnv(model, count, backend=name)  # type: ignore[arg-type]
+            envs = ModelVectorEnv(model, count, backend=name)  # type: ignore[arg-type]  # one of three texts
             envs.reset(seed=0)
             hand = (by_hand_numba if name == "numba" else by_hand_numpy)(model, count)
             for work in (envs.step, hand):  # compiled before, and the environments in many different states
@@ -268,16 +268,16 @@ def others(report: Report, model: MDP, quick: bool) -> None:
         if name != "numpy" and find_spec(name) is None:
             report.notes.append(f"{name} is not installed: left out")
             continue
-        envs = ModelVectorEnv(model, count, backend=name)  # type: ignore[arg-type]
+        envs = ModelVectorEnv(model, count, backend=name)  # type: ignore[arg-type]  # one of three texts
         envs.reset(seed=0)
         envs.rollout(steps=steps, record=False)
-        work = lambda e=envs: clocked(lambda: e.rollout(steps=steps, record=False), steps * count)  # noqa: E731
+        work = lambda e=envs: clocked(lambda: e.rollout(steps=steps, record=False), steps * count)  # noqa: E731  # binds this turn's environments
         report.measure("rollout, any action", model.n_states, {name: work}, 5)
         if name == "jax":
             continue
-        short = ModelVectorEnv(ending, count, terminal_label="end", backend=name)  # type: ignore[arg-type]
+        short = ModelVectorEnv(ending, count, terminal_label="end", backend=name)  # type: ignore[arg-type]  # one of three texts
         short.reset(seed=0)
-        work = lambda e=short: swept(e.step, actions, count)  # noqa: E731
+        work = lambda e=short: swept(e.step, actions, count)  # noqa: E731  # binds this turn's environments
         report.measure("step, one in 20 ends an episode", model.n_states, {name: work}, 5)
 
 

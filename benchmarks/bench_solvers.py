@@ -52,7 +52,7 @@ ENGINES = ("numba", "numpy") if is_there() else ("numpy",)
 
 def contenders(model: MDP, label: str, direction: str) -> dict[str, Callable[[], Any]]:
     """Return what to run on a model; building is over by then."""
-    objective = Objective(model.labels[label], direction)  # type: ignore[arg-type]
+    objective = Objective(model.labels[label], direction)  # type: ignore[arg-type]  # one of two texts
     found: dict[str, Callable[[], Any]] = {}
     for engine in ENGINES:
         who = "surefoot" if engine == ENGINES[0] else "surefoot, NumPy"

@@ -196,7 +196,7 @@ def test_public_names_are_sorted_and_lead_somewhere() -> None:
         home = importlib.import_module(passed_on("surefoot")[name])
         assert value is getattr(home, name)
     with pytest.raises(AttributeError, match="module 'surefoot' has no attribute 'nowhere'"):
-        surefoot.nowhere  # type: ignore[attr-defined]  # noqa: B018
+        surefoot.nowhere  # type: ignore[attr-defined]  # noqa: B018  # not there
 
 
 def test_the_lazy_table_and_the_type_checkers_imports_agree() -> None:

@@ -19,7 +19,7 @@ def test_the_contract_of_an_outcome() -> None:
     assert Outcome("s").info == {}
     assert Outcome("s") == Outcome("s")
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Outcome("s").done = True  # type: ignore[misc]
+        Outcome("s").done = True  # type: ignore[misc]  # wrong on purpose
 
 
 def test_the_three_verdicts() -> None:
@@ -35,9 +35,9 @@ def test_the_three_verdicts() -> None:
 @pytest.mark.parametrize("bad", [None, 1, "yes"])
 def test_what_is_no_outcome(bad: object) -> None:
     with pytest.raises(BadArgument, match="accepted must be True or False"):
-        Outcome("s", accepted=bad)  # type: ignore[arg-type]
+        Outcome("s", accepted=bad)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="done must be True or False"):
-        Outcome("s", done=bad)  # type: ignore[arg-type]
+        Outcome("s", done=bad)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_fault_is_not_accepted() -> None:
@@ -87,7 +87,7 @@ def test_what_is_no_action(bad: object) -> None:
 )
 def test_what_is_no_prediction(bad: dict[str, object]) -> None:
     with pytest.raises(BadArgument, match=next(iter(bad))):
-        Prediction(**{"verdict": "accept", **bad})  # type: ignore[arg-type]
+        Prediction(**{"verdict": "accept", **bad})  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_predictions_may_rest_on_a_written_rate() -> None:

@@ -628,7 +628,7 @@ def test_a_name_that_is_no_text_is_refused() -> None:
     with pytest.raises(ValueRejected, match="a lone surrogate is not text"):
         path_of_name("\udcff")
     with pytest.raises(ValueRejected, match="5 is no name of a file: it is no text"):
-        path_of_name(5)  # type: ignore[arg-type]
+        path_of_name(5)  # type: ignore[arg-type]  # wrong on purpose
 
 
 # -- the mapping with exact keys --
@@ -682,7 +682,7 @@ def test_what_cannot_be_a_key_is_not_in_an_exact_dict() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(exact)
     with pytest.raises(TypeError):
-        exact["a"] = 2  # type: ignore[index]
+        exact["a"] = 2  # type: ignore[index]  # wrong on purpose
 
 
 def test_an_exact_dict_can_be_copied_and_pickled() -> None:

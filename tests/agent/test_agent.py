@@ -691,7 +691,7 @@ def test_act_and_observe_refuse_what_is_out_of_turn() -> None:
     with pytest.raises(BadArgument, match="tell the outcome"):
         agent.act()
     with pytest.raises(TypeError, match="Outcome"):
-        agent.observe((1, 0.0, False))  # type: ignore[arg-type]
+        agent.observe((1, 0.0, False))  # type: ignore[arg-type]  # wrong on purpose
     agent.run()
     assert "another episode began" in agent.report()
 
@@ -713,7 +713,7 @@ def test_an_async_environment() -> None:
         async def step(self, action: str) -> Outcome[int]:
             return self.world.step(action)
 
-    agent = Agent(Remote(), knowledge=Knowledge())  # type: ignore[arg-type]
+    agent = Agent(Remote(), knowledge=Knowledge())  # type: ignore[arg-type]  # asynchronous
 
     async def play() -> list[int]:
         return [(await agent.run_async()).steps for _ in range(2)]

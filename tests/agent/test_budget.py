@@ -39,4 +39,4 @@ def test_a_number_is_one_of_decisions() -> None:
     assert Budget.of(3) == Budget(decisions=3)
     assert Budget.of(None) == Budget()
     with pytest.raises(BadArgument, match="budget"):
-        Budget.of(1.5)  # type: ignore[arg-type]
+        Budget.of(1.5)  # type: ignore[arg-type]  # wrong on purpose

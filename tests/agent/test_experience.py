@@ -28,9 +28,9 @@ class Life:
         goals = more.pop("open", (DONE,))
         option = Option(action, choice="take")
         place = self.episode, self.step, "0:0", values.encode(state)
-        self.fold.apply(event_of(place, goals, (option,), Answer(action, "fast", "way")))  # type: ignore[arg-type]
+        self.fold.apply(event_of(place, goals, (option,), Answer(action, "fast", "way")))  # type: ignore[arg-type]  # any action
         done = bool(more.pop("done", False))
-        self.fold.apply(Came(self.episode, self.step, verdict, raw(to), done, **more))  # type: ignore[arg-type]
+        self.fold.apply(Came(self.episode, self.step, verdict, raw(to), done, **more))  # type: ignore[arg-type]  # of several types
         self.step += 1
         return self
 
@@ -125,7 +125,7 @@ def test_looking_again_gets_rarer_where_nothing_is_ever_left() -> None:
 )
 def test_what_cannot_have_happened_is_refused(event: object) -> None:
     with pytest.raises((ValueError, LookupError)):
-        Life().fold.apply(event)  # type: ignore[arg-type]
+        Life().fold.apply(event)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_it_is_the_same_after_it_was_opened_again() -> None:

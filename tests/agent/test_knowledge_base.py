@@ -56,7 +56,7 @@ def test_maps_have_names() -> None:
     assert knowledge.map("a") is not knowledge.map("b")
     for wrong in ("", 3):
         with pytest.raises(BadArgument, match="name of a map"):
-            knowledge.map(wrong)  # type: ignore[arg-type]
+            knowledge.map(wrong)  # type: ignore[arg-type]  # wrong on purpose
     assert stream_of("agent") == "map agent"
 
 

@@ -207,7 +207,7 @@ def test_noticed_refuses_a_size_that_is_none(most: Any) -> None:
 
 def test_on_offer_is_exact() -> None:
     house = House({})
-    house.doors = [1, "1"]  # type: ignore[list-item]
+    house.doors = [1, "1"]  # type: ignore[list-item]  # two types
     assert [on_offer(house, "hall", action) for action in (1, True, 1.0, "1", 2)] == [True, False, False, True, False]
 
 

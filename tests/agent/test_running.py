@@ -38,7 +38,7 @@ def test_episodes_side_by_side_and_what_they_learned_put_together(
 ) -> None:
     (tmp_path / "side_by_side.py").write_text(textwrap.dedent(MODULE), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    import side_by_side  # type: ignore[import-not-found]
+    import side_by_side  # type: ignore[import-not-found]  # made above
 
     try:
         many = run_many(side_by_side.make, [1, 3, 4], tmp_path / "journals", episodes=2, workers=1)
@@ -97,7 +97,7 @@ def test_a_map_of_chance_and_a_certain_one_become_one_of_chance(tmp_path: Path) 
 )
 def test_a_number_out_of_its_range_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(BadArgument):
-        run_many(len, folder=tmp_path, **wrong)  # type: ignore[arg-type]
+        run_many(len, folder=tmp_path, **wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_there_must_be_something_to_merge(tmp_path: Path) -> None:

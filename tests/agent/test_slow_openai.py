@@ -105,7 +105,7 @@ def test_what_is_barred_is_not_shown_and_the_number_is_that_of_the_list_shown(en
     assert path(SNAPSHOT).action == "right"
     shown = json.loads(endpoint.asked[0]["messages"][1]["content"])
     assert [row["action"] for row in shown["options"]] == ["left", "right"]
-    barred = {**SNAPSHOT, "options": SNAPSHOT["options"][1:2]}  # type: ignore[index]
+    barred = {**SNAPSHOT, "options": SNAPSHOT["options"][1:2]}  # type: ignore[index]  # a list
     assert path(barred).action is None
     assert len(endpoint.asked) == 1
     path.close()

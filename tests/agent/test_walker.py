@@ -125,18 +125,18 @@ def reachable(world: Graph) -> dict[str, int]:
 
 def no_loop(step: Step) -> None:
     """Fail when a walk takes too long."""
-    no_loop.left -= 1  # type: ignore[attr-defined]
-    assert no_loop.left > 0, f"a loop, at {step}"  # type: ignore[attr-defined]
+    no_loop.left -= 1  # type: ignore[attr-defined]  # kept on a function
+    assert no_loop.left > 0, f"a loop, at {step}"  # type: ignore[attr-defined]  # kept on a function
 
 
 @pytest.fixture(autouse=True)
 def _count_from_zero() -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
 
 
 @given(graphs())
 def test_exploring_ends_and_then_everything_that_can_be_reached_is_known(world: Graph) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     known = WorldMap()
     gave_up = {pair for pair, times in world.broken.items() if times > 2}
     went = explore(world, known, pause=0, on_step=no_loop)
@@ -155,7 +155,7 @@ def test_exploring_ends_and_then_everything_that_can_be_reached_is_known(world: 
 
 @given(graphs(odd_ends=False))
 def test_once_explored_each_walk_is_the_shortest_there_is(world: Graph) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     world.broken.clear()
     known = WorldMap()
     explore(world, known, on_step=no_loop)
@@ -168,7 +168,7 @@ def test_once_explored_each_walk_is_the_shortest_there_is(world: Graph) -> None:
 
 @given(graphs(), st.sampled_from(NAMES))
 def test_with_an_empty_map_a_walk_gets_to_whatever_can_be_reached(world: Graph, target: str) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     world.broken = {pair: min(times, 2) for pair, times in world.broken.items()}
     went = walk(world, WorldMap(), {target}, pause=0, on_step=no_loop)
     assert went.stopped is (Stopped.REACHED if target in reachable(world) else Stopped.NO_WAY)
@@ -176,7 +176,7 @@ def test_with_an_empty_map_a_walk_gets_to_whatever_can_be_reached(world: Graph, 
 
 @given(graphs(kind=Signs), st.sampled_from(NAMES))
 def test_with_signs_too(world: Signs, target: str) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     world.broken.clear()
     went = walk(world, WorldMap(), {target}, on_step=no_loop)
     assert went.stopped is (Stopped.REACHED if target in reachable(world) else Stopped.NO_WAY)
@@ -184,7 +184,7 @@ def test_with_signs_too(world: Signs, target: str) -> None:
 
 @given(graphs())
 def test_once_explored_each_walk_gets_there_though_the_map_does_not_know_what_ends_an_episode(world: Graph) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     world.broken.clear()
     known = WorldMap()
     explore(world, known, on_step=no_loop)
@@ -194,7 +194,7 @@ def test_once_explored_each_walk_gets_there_though_the_map_does_not_know_what_en
 
 @given(graphs(most=3), st.integers(0, 3))
 def test_exploring_with_dice_ends_and_leaves_nothing_that_the_map_shows_a_way_to(world: Graph, seed: int) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     world.broken.clear()
     known = WorldMap(stochastic=True)
     went = explore(world, known, seed=seed, on_step=no_loop)
@@ -207,7 +207,7 @@ def test_exploring_with_dice_ends_and_leaves_nothing_that_the_map_shows_a_way_to
 def test_a_map_that_takes_dice_for_sure_things_ends_its_walks_all_the_same(
     world: Graph, seed: int, target: str
 ) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     known = WorldMap()
     assert explore(world, known, seed=seed, pause=0, on_step=no_loop).stopped is not Stopped.OUT_OF_STEPS
     assert walk(world, known, {target}, seed=seed, pause=0, on_step=no_loop).stopped is not Stopped.OUT_OF_STEPS
@@ -215,7 +215,7 @@ def test_a_map_that_takes_dice_for_sure_things_ends_its_walks_all_the_same(
 
 @given(graphs(), st.integers(0, 12))
 def test_an_exploration_that_was_cut_off_goes_on_where_it_stopped(world: Graph, steps: int) -> None:
-    no_loop.left = MANY  # type: ignore[attr-defined]
+    no_loop.left = MANY  # type: ignore[attr-defined]  # kept on a function
     world.broken.clear()
     whole, pieces = WorldMap(), WorldMap()
     explore(world, whole, on_step=no_loop)

@@ -140,7 +140,7 @@ def test_errors_show_the_place(text: str, message: str, column: int) -> None:
 
 def test_only_text_is_parsed() -> None:
     with pytest.raises(BadProperty, match="a property is text, got 3"):
-        parse(3)  # type: ignore[arg-type]
+        parse(3)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @given(st.text(alphabet=string.printable, max_size=30) | st.text(alphabet='PRS=?[]FGUX "a<>0.5(){}&|!', max_size=30))

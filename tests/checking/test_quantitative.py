@@ -127,7 +127,7 @@ def test_what_the_bounds_leave_open_is_neither() -> None:
             check(third, f'true & P>={1 / 3!r} [ F "goal" ]')
     else:
         assert answer.upper is not None
-        assert answer.upper - answer.lower < 1e-9  # type: ignore[operator]
+        assert answer.upper - answer.lower < 1e-9  # type: ignore[operator]  # numbers here
     with pytest.raises(Undecided, match="read lower and upper"):
         bool(check(third, 'P=? [ F "goal" ]'))
 
@@ -153,7 +153,7 @@ def test_interval_models_say_who_picks() -> None:
         check(bet, 'P=? [ F "win" ]')
     for text, value in (('Pmin=? [ F "win" ]', 0.25), ('Pmax=? [ F "win" ]', 0.5), ('Pmax=? [ X "win" ]', 0.5)):
         answer = check(bet, text)
-        assert answer.lower <= value <= answer.upper  # type: ignore[operator]
+        assert answer.lower <= value <= answer.upper  # type: ignore[operator]  # numbers here
     assert check(bet, 'P>=0.2 [ F "win" ]').holds is True
     assert check(bet, 'P>=0.3 [ F "win" ]').holds is False
     choice = MDP(
@@ -161,7 +161,7 @@ def test_interval_models_say_who_picks() -> None:
         choice_action=[0],
     )
     worst, best = check(choice, 'Pmax=? [ F "win" ]'), check(choice, 'Pmax=? [ F "win" ]', nature="cooperative")
-    assert worst.upper < 0.3 < best.lower  # type: ignore[operator]
+    assert worst.upper < 0.3 < best.lower  # type: ignore[operator]  # numbers here
     assert check(choice, 'Pmaxmax=? [ F "win" ]').lower == best.lower
     with pytest.raises(BadProperty, match="is for interval models"):
         check(WALK, 'Pmaxmin=? [ F "goal" ]')
@@ -197,7 +197,7 @@ def test_what_does_not_fit_the_model_is_shown(text: str, message: str) -> None:
 
 def test_other_refusals() -> None:
     with pytest.raises(BadArgument, match="nature must be"):
-        check(WALK, "true", nature="kind")  # type: ignore[arg-type]
+        check(WALK, "true", nature="kind")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadProperty, match="the model has not any reward model"):
         check(WALK.replace(rewards={}), 'Rmax=? [ F "goal" ]')
     with pytest.raises(BadProperty, match="the total of rewards below 0 need not exist"):

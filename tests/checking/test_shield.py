@@ -74,7 +74,7 @@ def test_where_nothing_keeps_it_the_best_may_be_asked_for() -> None:
     assert shield(risky, 'P>=1 [ G !"bad" ]').actions("edge") == []
     assert shield(risky, 'P>=1 [ G !"bad" ]', fallback="best").actions("edge") == ["hop"]
     with pytest.raises(BadArgument, match="fallback must be"):
-        shield(risky, 'P>=1 [ G !"bad" ]', fallback="worst")  # type: ignore[arg-type]
+        shield(risky, 'P>=1 [ G !"bad" ]', fallback="worst")  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(

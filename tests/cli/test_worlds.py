@@ -143,7 +143,7 @@ def test_parts_of_an_action_and_what_is_no_text_are_matched_too() -> None:
         def actions(self, state: str) -> list[Any]:
             return [("link", "Log out now"), ("link", "Help"), 7, True, {"name": "cancel"}]
 
-    world = Without(Desk(), ["Log out*", "=7", '={"name":"c*'])  # type: ignore[arg-type]
+    world = Without(Desk(), ["Log out*", "=7", '={"name":"c*'])  # type: ignore[arg-type]  # a stand-in
     assert world.actions(world.reset()) == [("link", "Help"), True]
     assert world.signs("desk") == []
     assert world.describe("desk") == {}

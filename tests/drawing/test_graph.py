@@ -89,7 +89,7 @@ def test_a_caption_shows_the_odds(label: str, probability: float | None, caption
 def test_nodes_edges_and_graphs_are_frozen_equal_by_value_and_survive_a_pickle() -> None:
     graph = Graph("house", [A, B], [Edge("a", "b", "door", attributes={"n": 1})], notes=["small"])
     with pytest.raises(FrozenInstanceError):
-        graph.nodes[0].label = "x"  # type: ignore[misc]
+        graph.nodes[0].label = "x"  # type: ignore[misc]  # wrong on purpose
     assert pickle.loads(pickle.dumps(graph)) == graph
     assert hash(graph.nodes[0]) == hash(Node("a", "kitchen"))
     assert graph != Graph("house", [A, B], [Edge("a", "b", "door", attributes={"n": 2})], notes=["small"])

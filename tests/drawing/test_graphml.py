@@ -74,7 +74,7 @@ def test_any_text_comes_through(ids: list[str], label: str, name: str, value: ob
     if isinstance(value, bool):
         assert shown == str(value).lower()
     else:
-        assert type(value)(shown) == value  # type: ignore[call-arg]
+        assert type(value)(shown) == value  # type: ignore[call-arg]  # any plain type
 
 
 @given(st.lists(st.text("\x00\x07\\u07", max_size=9), unique=True, min_size=2, max_size=6))

@@ -60,4 +60,4 @@ def test_one_status_by_itself() -> None:
 
 def test_the_listed_looks_cannot_be_changed() -> None:
     with pytest.raises(TypeError, match="does not support item assignment"):
-        LOOKS["given"] = SPARE[0]  # type: ignore[index]
+        LOOKS["given"] = SPARE[0]  # type: ignore[index]  # wrong on purpose

@@ -192,7 +192,7 @@ def test_slippery_ice_is_reproducible_and_surprises() -> None:
 def test_taxi_honours_its_mask() -> None:
     with FromGymnasium(TAXI) as taxi:
         here = taxi.reset(seed=0)
-        table = taxi._env.unwrapped.P  # type: ignore[attr-defined]
+        table = taxi._env.unwrapped.P  # type: ignore[attr-defined]  # looks inside
         offered = list(taxi.actions(here))
         assert offered == [a for a in range(6) if any(there != here for _, there, _, _ in table[here][a])]
         forbidden = next(a for a in range(6) if a not in offered)
@@ -486,7 +486,7 @@ def test_no_other_refusals(refusals: Any) -> None:
 
 def test_no_other_no_op() -> None:
     with pytest.raises(BadArgument, match="no_op must be 'accepted' or 'refused', got 'ignored'"):
-        FromGymnasium(told(0), no_op="ignored")  # type: ignore[arg-type]
+        FromGymnasium(told(0), no_op="ignored")  # type: ignore[arg-type]  # wrong on purpose
 
 
 # ── observations ──
@@ -668,9 +668,9 @@ def test_what_cannot_be_copied_says_so_and_stays_as_it_was() -> None:
     with pytest.raises(NotStarted, match=r"save_state\(\) before reset"):
         world.save_state()
     world.reset()
-    env.lock = iter(()).__next__  # type: ignore[attr-defined]
-    env.handle = open(__file__, "rb")  # type: ignore[attr-defined]
-    with env.handle:  # type: ignore[attr-defined]
+    env.lock = iter(()).__next__  # type: ignore[attr-defined]  # wrong on purpose
+    env.handle = open(__file__, "rb")  # type: ignore[attr-defined]  # cannot be copied
+    with env.handle:  # type: ignore[attr-defined]  # cannot be copied
         with pytest.raises(BadArgument, match=r"Told cannot be copied \(.*\); use FromGymnasium for it"):
             world.save_state()
         assert world.step(1).state == 1

@@ -218,7 +218,7 @@ def test_when_an_episode_ends_is_a_choice() -> None:
     assert never.step("step").reason == "not on offer"
     loop = MarkovChain(choice_start=[0, 1], branch_start=[0, 1], target=[0], probability=[1.0], initial=0)
     for termination, done in (("absorbing", True), ("never", False)):
-        world = FromModel(loop, termination=termination)  # type: ignore[arg-type]
+        world = FromModel(loop, termination=termination)  # type: ignore[arg-type]  # one of the words
         world.reset()
         assert world.step("step").done is done
     two = MarkovChain(
@@ -248,14 +248,14 @@ def test_a_token_is_plain_and_can_be_used_again() -> None:
     copied.restore_state(token)
     assert [copied.step("south").state] == first
     with pytest.raises(BadArgument, match="is no token of save_state"):
-        world.restore_state((1, 2))  # type: ignore[arg-type]
+        world.restore_state((1, 2))  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(BadArgument, match="model must be a MarkovChain"):
-        FromModel("grid")  # type: ignore[arg-type]
+        FromModel("grid")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="termination must be"):
-        FromModel(grid(), termination="sometimes")  # type: ignore[arg-type]
+        FromModel(grid(), termination="sometimes")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="a MDP has no observations"):
         FromModel(grid(), observed=True)
     with pytest.raises(UnknownName, match="there is no label"):

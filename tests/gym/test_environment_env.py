@@ -234,7 +234,7 @@ def test_wrong_arguments_are_refused(options: dict[str, Any], message: str) -> N
 
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(BadArgument, match="world must have reset, actions and step"):
-        EnvironmentEnv("corridor")  # type: ignore[arg-type]
+        EnvironmentEnv("corridor")  # type: ignore[arg-type]  # wrong on purpose
     env = EnvironmentEnv(Corridor(), most_actions=1)
     with pytest.raises(NotStarted, match="before reset"):
         env.step(0)

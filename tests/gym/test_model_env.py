@@ -340,7 +340,7 @@ def test_an_episode_ends_at_a_label_or_at_both_or_never(hunt: MDP) -> None:
         (None, None): [2],
     }
     for (termination, label), states in ends.items():
-        env = ModelEnv(hunt, termination=termination, terminal_label=label)  # type: ignore[arg-type]
+        env = ModelEnv(hunt, termination=termination, terminal_label=label)  # type: ignore[arg-type]  # one of the words
         found = []
         for source in range(3):
             for action, rows in env.P[source].items():
@@ -502,7 +502,7 @@ def test_the_state_in_the_info_says_labels_and_values(hunt: MDP) -> None:
 @pytest.mark.parametrize("name", ["hunt", "tiger", "die"])
 def test_a_copy_goes_on_as_the_original_would(how: str, name: str, request: pytest.FixtureRequest) -> None:
     env = ModelEnv(request.getfixturevalue(name), on_unavailable="stay")
-    actions = np.random.default_rng(2).integers(0, int(env.action_space.n), 40).tolist()  # type: ignore[attr-defined]
+    actions = np.random.default_rng(2).integers(0, int(env.action_space.n), 40).tolist()  # type: ignore[attr-defined]  # Discrete
     walk(env, actions[:20])
     made = pickle.loads(pickle.dumps(env)) if how == "pickle" else copy.deepcopy(env)
     assert made is not env
@@ -547,7 +547,7 @@ def test_a_token_brings_the_future_back(tiger: POMDP) -> None:
     with pytest.raises(BadArgument, match=r"token must come from save_state\(\)"):
         env.restore_state((0, 0, 0, 99, True))
     with pytest.raises(BadArgument, match=r"token must come from save_state\(\)"):
-        env.restore_state("start")  # type: ignore[arg-type]
+        env.restore_state("start")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_token_from_an_end_is_still_an_end(die: MarkovChain) -> None:
@@ -675,7 +675,7 @@ def test_async_vectors_step_as_sync_ones_do(tiger: POMDP) -> None:
 def test_names_of_the_package_are_loaded_when_used() -> None:
     assert set(surefoot.gym.__all__) <= set(dir(surefoot.gym))
     with pytest.raises(AttributeError, match=r"module 'surefoot.gym' has no attribute 'nowhere'"):
-        surefoot.gym.nowhere  # type: ignore[attr-defined]  # noqa: B018
+        surefoot.gym.nowhere  # type: ignore[attr-defined]  # noqa: B018  # not there
     script = (
         "import sys, surefoot.gym; print('surefoot/Model-v0' in __import__('gymnasium').registry, "
         "'surefoot.models' in sys.modules, 'scipy' in sys.modules)"

@@ -71,7 +71,7 @@ def test_a_random_policy_takes_each_action_on_offer_equally_often(hunt: MDP) -> 
     assert run.actions is not None
     before = run.observations[:-1]
     ended = np.zeros_like(before, dtype=bool)
-    ended[1:] = run.terminated[:-1]  # type: ignore[index]
+    ended[1:] = run.terminated[:-1]  # type: ignore[index]  # recorded
     for state, offered in ((0, (0, 1)), (1, (1, 2))):
         taken = run.actions[(before == state) & ~ended]
         counts = np.bincount(taken, minlength=3)

@@ -192,11 +192,11 @@ def test_the_wrapper_keeps_the_contract_of_gymnasium(ledge: MDP, safe: Shield) -
 def test_wrong_arguments_are_named(ledge: MDP, safe: Shield) -> None:
     env = ModelEnv(ledge)
     with pytest.raises(BadArgument, match="on_refused must be one of refuse, replace, raise"):
-        ShieldedEnv(env, safe, on_refused="ignore")  # type: ignore[arg-type]
+        ShieldedEnv(env, safe, on_refused="ignore")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="refused_reward must be finite"):
         ShieldedEnv(env, safe, refused_reward=float("inf"))
     with pytest.raises(BadArgument, match="shield must have"):
-        ShieldedEnv(env, object())  # type: ignore[arg-type]
+        ShieldedEnv(env, object())  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="needs an environment over a model"):
         ShieldedEnv(gymnasium.make("FrozenLake-v1"), safe, by="name")
     with pytest.raises(BadArgument, match="needs Discrete"):

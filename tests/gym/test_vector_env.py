@@ -87,7 +87,7 @@ def test_valuations_terminal_rewards_and_hidden_states(tiger: POMDP, hunt: MDP, 
         (hunt, {"on_unavailable": "stay", "terminal_label": ["goal", "start"], "show_state": False}),
     ]
     for model, chosen in cases:
-        one = SyncVectorEnv([lambda m=model, c=chosen: ModelEnv(m, **c)] * COUNT, autoreset_mode=mode)  # type: ignore[misc]
+        one = SyncVectorEnv([lambda m=model, c=chosen: ModelEnv(m, **c)] * COUNT, autoreset_mode=mode)  # type: ignore[misc]  # arguments are defaults
         two = ModelVectorEnv(model, COUNT, autoreset_mode=mode, **chosen)
         assert compared(one, two, actions, seed=[5, 9, 1, 2**70, 5]) > 5
 

@@ -18,7 +18,7 @@ COUNT = 7
 
 def has_jax() -> bool:
     try:
-        import jax  # noqa: F401
+        import jax  # noqa: F401  # is it there?
     except ImportError:
         return False
     return True

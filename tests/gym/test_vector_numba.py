@@ -19,7 +19,7 @@ COUNT = 7
 
 def has_numba() -> bool:
     try:
-        import numba  # noqa: F401
+        import numba  # noqa: F401  # is it there?
     except ImportError:
         return False
     return True

@@ -96,7 +96,7 @@ def test_entries_are_values() -> None:
     assert one != two
     assert len({one, two, parse(chain(1, b'"noon"')[0])}) == 2
     with pytest.raises(AttributeError):
-        one.seq = 3  # type: ignore[misc]
+        one.seq = 3  # type: ignore[misc]  # wrong on purpose
 
 
 def test_an_entry_shows_itself_shortly() -> None:
@@ -297,7 +297,7 @@ def test_a_verification_is_its_answer() -> None:
 )
 def test_a_failed_verification_raises_what_failed(failed: str, error: type[Exception]) -> None:
     with pytest.raises(error, match="what was wrong") as caught:
-        Verification(False, 1, None, "what was wrong", failed=failed).require()  # type: ignore[arg-type]
+        Verification(False, 1, None, "what was wrong", failed=failed).require()  # type: ignore[arg-type]  # wrong on purpose
     assert type(caught.value) is error
 
 

@@ -207,7 +207,7 @@ def test_lines_are_as_they_are_stored() -> None:
     assert list(journal.lines(5)) == []
     for since, upto in ((-1, None), (0, -1), (0, True), ("0", None)):
         with pytest.raises(BadArgument, match="lines need"):
-            journal.lines(since, upto)  # type: ignore[arg-type]
+            journal.lines(since, upto)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_view_shows_the_past_at_every_place() -> None:

@@ -71,7 +71,7 @@ def test_the_newest_line_is_all_that_is_kept() -> None:
     backend = _Newest()
     assert list(backend.lines()) == []
     for line in (b"a", b"b"):
-        backend.extend(lambda count, last, line=line: [line] if (count, last) in [(0, None), (1, b"a")] else [])  # type: ignore[misc]
+        backend.extend(lambda count, last, line=line: [line] if (count, last) in [(0, None), (1, b"a")] else [])  # type: ignore[misc]  # its argument is a default
     assert len(backend) == 2
     assert [list(backend.lines(*place)) for place in ((), (1,), (1, 2), (1, 9), (0, 1), (2,))] == [
         [b"b"],

@@ -141,7 +141,7 @@ def test_sticky_is_recorded(tmp_path: Path) -> None:
         assert len(agenda.journal) == count + 2
         assert agenda.verify()
     with pytest.raises(BadArgument, match="sticky must be True or False, got 1"):
-        Agenda(sticky=1)  # type: ignore[arg-type]
+        Agenda(sticky=1)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_gates_keep_goals_closed() -> None:
@@ -177,7 +177,7 @@ def test_reopening_goals() -> None:
 def test_steps_are_checked() -> None:
     for wrong in (-1, 1.0, True):
         with pytest.raises(BadArgument, match="steps must be an int >= 0"):
-            Agenda().update({}, steps=wrong)  # type: ignore[arg-type]
+            Agenda().update({}, steps=wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_checks_are_asked_again_when_the_agenda_changes_meanwhile() -> None:
@@ -309,7 +309,7 @@ def test_a_dry_run_says_what_would_have_been_blocked() -> None:
     with pytest.raises(BadArgument, match=r"dry_run names \['nowhere'\]"):
         agenda.dry_run([], gates=["nowhere"])
     with pytest.raises(BadArgument, match=r"recorded success 1 must be a pair \(state, action\), got 'go'"):
-        agenda.dry_run([(1, "go"), "go"])  # type: ignore[list-item]
+        agenda.dry_run([(1, "go"), "go"])  # type: ignore[list-item]  # wrong on purpose
 
 
 # ── the journal ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -364,7 +364,7 @@ def test_every_past_can_be_rebuilt() -> None:
     assert agenda.rebuild().fingerprint() == agenda.fingerprint()
     for wrong in (-1, count + 1, 1.0):
         with pytest.raises(BadArgument, match="rebuild"):
-            agenda.rebuild(wrong)  # type: ignore[arg-type]
+            agenda.rebuild(wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_copies_are_independent() -> None:

@@ -94,7 +94,7 @@ def test_a_certain_way_is_better_than_a_shorter_one_that_may_be_lost() -> None:
     previous = "start"
     for n in range(6):
         m.arrive(previous, "walk", n if n < 5 else "goal")
-        previous = n  # type: ignore[assignment]
+        previous = n  # type: ignore[assignment]  # a number here
     assert m.next("start", {"goal"}) == "walk"
     assert m.route("pit", {"goal"}).known is False
 

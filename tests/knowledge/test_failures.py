@@ -53,7 +53,7 @@ def test_what_is_given_is_copied() -> None:
     state, action = {"cells": [1]}, {"name": "go", "to": [1]}
     failures = FailureMemory().failed(state, action)
     state["cells"].append(2)
-    action["to"].append(2)  # type: ignore[attr-defined]
+    action["to"].append(2)  # type: ignore[attr-defined]  # is it a copy?
     assert failures.blocked({"cells": [1]}) == (Call("go", {"to": [1]}),)
     failures.blocked({"cells": [1]})[0].args["to"].append(9)
     assert failures.blocked({"cells": [1]}) == (Call("go", {"to": [1]}),)
@@ -143,10 +143,10 @@ def test_bad_reports_are_refused_and_change_nothing() -> None:
     with pytest.raises(ValueRejected, match="cannot be an action"):
         failures.succeeded("hall", ["a"])
     with pytest.raises(ValueRejected, match="why must be a str, got 7"):
-        failures.failed("hall", "b", why=7)  # type: ignore[arg-type]
+        failures.failed("hall", "b", why=7)  # type: ignore[arg-type]  # wrong on purpose
     for wrong in (0, -1, 1.5, True):
         with pytest.raises(BadArgument, match="steps must be an int >= 1"):
-            failures.tick(wrong)  # type: ignore[arg-type]
+            failures.tick(wrong)  # type: ignore[arg-type]  # wrong on purpose
     assert failures.fingerprint() == before
 
 

@@ -190,7 +190,7 @@ class World:
 @dataclass(frozen=True)
 class Config:
     _most: int
-    check: Callable[[Any], bool] = len  # type: ignore[assignment]
+    check: Callable[[Any], bool] = len  # type: ignore[assignment]  # wrong on purpose
 
 
 class Colour(Enum):

@@ -74,7 +74,7 @@ def test_what_is_no_pattern_is_refused() -> None:
     with pytest.raises(ValueRejected, match="set has no order"):
         patterns_of([{1, 2}], "blocks")
     with pytest.raises(ValueRejected, match="the name of a call must be a str, got 1"):
-        whole_call(Call(1))  # type: ignore[arg-type]
+        whole_call(Call(1))  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_patterns_read_as_they_were_declared() -> None:

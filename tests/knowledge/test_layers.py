@@ -89,7 +89,7 @@ def test_in_a_world_of_chance_what_was_taken_rarely_can_count_as_unchecked() -> 
 @pytest.mark.parametrize("most", [-1, 1.0, True])
 def test_a_number_of_times_must_be_one(most: object) -> None:
     with pytest.raises(BadArgument, match="most must be an int >= 0"):
-        WorldMap().explore_from("a", most=most)  # type: ignore[arg-type]
+        WorldMap().explore_from("a", most=most)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("xyz"), st.integers(0, 5)), max_size=12))

@@ -132,7 +132,7 @@ def test_a_projection_says_what_it_was_given_wrong() -> None:
         counter._open(None, open_journal(), "notes", clock=lambda: 1)
     for upto in (-1, 1, True, "0"):
         with pytest.raises(BadArgument, match=r"must be an int in 0..0"):
-            counter.rebuild(upto)  # type: ignore[arg-type]
+            counter.rebuild(upto)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_journal_that_shrinks_is_an_error() -> None:

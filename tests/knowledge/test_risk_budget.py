@@ -105,7 +105,7 @@ def test_limits_that_are_none_are_refused(name: str, wrong: Any) -> None:
 def test_other_settings_are_checked() -> None:
     for wrong in (-1, 1.5, True):
         with pytest.raises(BadArgument, match="min_support must be an int >= 0"):
-            RiskBudget(min_support=wrong)  # type: ignore[arg-type]
+            RiskBudget(min_support=wrong)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ValueError, match="'0.5' is not written as 1/2"):
         Configured(per_episode="0.5")
 
@@ -120,7 +120,7 @@ def test_gains_and_harms_that_are_none_are_refused_and_change_nothing(wrong: Any
     with pytest.raises(BadArgument, match="actual must be a"):
         budget.settle(choice, wrong)
     with pytest.raises(BadArgument, match="prediction.risk must be a"):
-        budget.decide(SimpleNamespace(verdict="refuse", risk=wrong, support=9, hard=False, reason=""), 1)  # type: ignore[arg-type]
+        budget.decide(SimpleNamespace(verdict="refuse", risk=wrong, support=9, hard=False, reason=""), 1)  # type: ignore[arg-type]  # a stand-in
     with pytest.raises(ValueRejected, match=r"\$ is nan"):
         budget.decide(risky(), 1, key=math.nan)
     assert budget.fingerprint() == before
@@ -152,7 +152,7 @@ def test_charging_is_checked() -> None:
     with pytest.raises(BadArgument, match="only a choice to take has a cost, got 'avoid'"):
         budget.charge(budget.decide(risky(hard=True)))
     with pytest.raises(ValueRejected, match="must be a Choice that decide"):
-        budget.charge(0.1)  # type: ignore[arg-type]
+        budget.charge(0.1)  # type: ignore[arg-type]  # wrong on purpose
     assert budget.left == Fraction(2, 5)
     free = budget.decide(risky(0, verdict="accept"))
     assert budget.charge(free) is free

@@ -70,7 +70,7 @@ def test_what_is_negative_is_refused(wrong: Any) -> None:
 def test_a_choice_is_checked_and_frozen() -> None:
     choice = Choice("take", "worth it", Fraction(0.5), ["k"])
     with pytest.raises(AttributeError):
-        choice.word = "avoid"  # type: ignore[misc]
+        choice.word = "avoid"  # type: ignore[misc]  # wrong on purpose
     with pytest.raises(BadArgument, match="word must be 'take', 'avoid' or 'ask', got 'maybe'"):
         Choice("maybe")
     with pytest.raises(BadArgument, match="charge must be a number >= 0"):

@@ -153,9 +153,9 @@ def test_reports_are_checked_and_change_nothing() -> None:
             with pytest.raises(BadArgument, match="must be a finite number"):
                 report(*wrong)
         with pytest.raises(ValueRejected, match="level must be a number, got '5'"):
-            report("5")  # type: ignore[arg-type]
+            report("5")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ValueRejected, match="context must be a number"):
-        gate.limit(None)  # type: ignore[arg-type]
+        gate.limit(None)  # type: ignore[arg-type]  # wrong on purpose
     assert gate.fingerprint() == before
 
 

@@ -19,4 +19,4 @@ def test_settings_travel_as_an_event() -> None:
 @pytest.mark.parametrize("bad", [{"hypothesis_cost": True}, {"hypothesis_cost": None}, {"stale_visits": 2**40}])
 def test_settings_out_of_range(bad: dict[str, int]) -> None:
     with pytest.raises(BadArgument, match=next(iter(bad))):
-        Settings(**bad)  # type: ignore[arg-type]
+        Settings(**bad)  # type: ignore[arg-type]  # wrong on purpose

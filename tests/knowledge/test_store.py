@@ -276,7 +276,7 @@ class Pair:
         for id_ in self.pick([n], self.ids):
             was = self.twin.statuses()
             changed = self.store.retract(id_, only_from=by)
-            self.twin.take_back(lambda s, id_=id_: s.item == id_ and by in (None, s.by))  # type: ignore[misc]
+            self.twin.take_back(lambda s, id_=id_: s.item == id_ and by in (None, s.by))  # type: ignore[misc]  # its argument is a default
             now = self.twin.statuses()
             assert changed == {i: (was[i], now[i]) for i in now if was[i] != now[i]}
 
@@ -473,7 +473,7 @@ def test_only_a_value_that_somebody_asserts_resolves_a_question() -> None:
         (("door", "opens"), "a", r"a key is \(scope, subject, relation\)"),
     ):
         with pytest.raises(SurefootError, match=problem):
-            store.resolve(key, value, by="Kim")  # type: ignore[arg-type]
+            store.resolve(key, value, by="Kim")  # type: ignore[arg-type]  # wrong on purpose
     store.add("fact", fact("b"), source="spec")
     with pytest.raises(BadArgument, match="by must be a non-empty str"):
         store.resolve((None, "door", "opens"), "a", by="")
@@ -777,7 +777,7 @@ def test_premises_must_hold() -> None:
             store.add("rule", 2, source="spec", derived_from=[right, premise])
     for word in ("derived_from", "supersedes"):
         with pytest.raises(BadArgument, match="itself; leave it out"):
-            store.add("fact", fact("b"), source="outcome", **{word: [right]})  # type: ignore[arg-type]
+            store.add("fact", fact("b"), source="outcome", **{word: [right]})  # type: ignore[arg-type]  # of several types
     with pytest.raises(BadArgument, match="a rule cannot supersede"):
         store.add("rule", 2, source="outcome", supersedes=[right])
     other = store.add("fact", fact("x", "window"), source="spec")
@@ -802,7 +802,7 @@ def test_writers_write_what_they_may() -> None:
         copied.resolve((None, "door", "opens"), "a", by="Kim")
     for writers in ({"Kim": "gossip"}, {"": "spec"}, ["Kim"]):
         with pytest.raises(BadArgument, match=r"the sources of 'Kim'|a writer must be|writers must map"):
-            KnowledgeStore(writers=writers)  # type: ignore[arg-type]
+            KnowledgeStore(writers=writers)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_nothing_is_shared_with_the_caller() -> None:
@@ -821,7 +821,7 @@ def test_nothing_is_shared_with_the_caller() -> None:
     assert store.why(id_) == told
     assert store.verify()
     with pytest.raises(AttributeError):
-        item.status = "active"  # type: ignore[misc]
+        item.status = "active"  # type: ignore[misc]  # wrong on purpose
 
 
 # -- many hands, and accidents -----------------------------------------------------------------------------------------

@@ -66,10 +66,10 @@ def test_arguments() -> None:
     assert gate.ids_of({"ab": 1}.keys(), "ids") == ("ab",)
     for ids in (b"ab", {"ab": 1}, 7, [7]):
         with pytest.raises(BadArgument, match="ids must be an id or a collection of ids"):
-            gate.ids_of(ids, "ids")  # type: ignore[arg-type]
+            gate.ids_of(ids, "ids")  # type: ignore[arg-type]  # wrong on purpose
     for key in ((1, 2), [None, 1, "r"], (None, 1, 2), "key"):
         with pytest.raises(BadArgument, match="a key is"):
-            gate.key_of(key)  # type: ignore[arg-type]
+            gate.key_of(key)  # type: ignore[arg-type]  # wrong on purpose
     assert gate.about("Kim", 0) == {b"by": b'"Kim"', b"why": b"0"}
     assert gate.about(None, None) == {}
     with pytest.raises(BadArgument, match="k must be an int >= 1"):

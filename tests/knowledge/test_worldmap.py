@@ -537,7 +537,7 @@ def test_other_bad_arguments_change_nothing() -> None:
         (lambda: m.told("a", "x", "b", source="observed"), "source must be"),
         (lambda: m.next("a", "b"), r"wrap it, \{'b'\}"),
         (
-            lambda: m.next("a", 3),  # type: ignore[arg-type]
+            lambda: m.next("a", 3),  # type: ignore[arg-type]  # wrong on purpose
             "collection of states",
         ),
         (lambda: m.drop(states="a"), "collection of states"),
@@ -545,7 +545,7 @@ def test_other_bad_arguments_change_nothing() -> None:
         (lambda: setattr(m, "hypothesis_cost", 0.5), "got 0.5"),
         (lambda: WorldMap(hypothesis_cost=-1), "hypothesis_cost must be an int >= 1"),
         (lambda: WorldMap(stale_after=0), "stale_after must be an int >= 1 or None"),
-        (lambda: WorldMap(stochastic=1), "stochastic must be True or False"),  # type: ignore[arg-type]
+        (lambda: WorldMap(stochastic=1), "stochastic must be True or False"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: WorldMap(name=""), "name must be"),
         (lambda: WorldMap("x.json", journal=open_journal()), "not both"),
         (lambda: m.rebuild(99), r"0\.\.2"),

@@ -52,7 +52,7 @@ def test_no_case_shares_its_effects() -> None:
     one.effects = counted(one.effects, b"1", 1)
     assert (dict(one.effects), dict(other.effects)) == ({b"1": 1}, {})
     with pytest.raises(TypeError):
-        NO_EFFECTS[b"1"] = 1  # type: ignore[index]
+        NO_EFFECTS[b"1"] = 1  # type: ignore[index]  # wrong on purpose
 
 
 def test_a_shape_takes_the_labels_out() -> None:

@@ -214,7 +214,7 @@ def test_each_state_may_have_its_own_arguments() -> None:
     model.observe({"a": "open"}, "enter", {"name": "a"}, True)
     states = [{"a": "open", "b": "shut"}] * 2
     assert model.predict_many(states, "enter", [{"name": "a"}, {"name": "b"}]).verdicts == ["accept", "unknown"]
-    assert model.predict_many(iter(states), "enter", {"name": "a"}).verdicts == ["accept"] * 2  # type: ignore[arg-type]
+    assert model.predict_many(iter(states), "enter", {"name": "a"}).verdicts == ["accept"] * 2  # type: ignore[arg-type]  # any iterable
     with pytest.raises(BadArgument, match="arguments for each of 2 states, got 1"):
         model.predict_many(states, "enter", [{"name": "a"}])
 

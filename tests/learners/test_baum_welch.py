@@ -153,7 +153,7 @@ def test_wrong_arguments_are_named() -> None:
         with pytest.raises(BadArgument, match=message):
             baum_welch(model, sequences, **arguments)
     with pytest.raises(BadArgument, match="model must be an HMM"):
-        baum_welch(die(), [[0]])  # type: ignore[arg-type]
+        baum_welch(die(), [[0]])  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(UnknownName, match="sequence 0 has the observation 9"):
         baum_welch(model, [[9]])
     with pytest.raises(UnknownName):

@@ -407,9 +407,9 @@ def test_bad_input_changes_nothing() -> None:
     loop: list[Any] = []
     loop.append(loop)
     calls: list[tuple[Any, type[Exception]]] = [
-        (lambda: model.observe({"a": 1}, "do", {}, None), BadArgument),  # type: ignore[arg-type]
+        (lambda: model.observe({"a": 1}, "do", {}, None), BadArgument),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: model.observe({"a": 1}, "", {}, True), BadArgument),
-        (lambda: model.observe({"a": 1}, ("do",), {}, True), BadArgument),  # type: ignore[arg-type]
+        (lambda: model.observe({"a": 1}, ("do",), {}, True), BadArgument),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: model.observe({"a": 1}, "do", {}, True, float("nan")), ValueRejected),
         (lambda: model.observe({"a": float("nan")}, "do", {}, True), ValueRejected),
         (lambda: model.observe({"a": loop}, "do", {}, True), ValueRejected),

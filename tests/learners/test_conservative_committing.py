@@ -11,7 +11,7 @@ WORDS = Vocabulary({"open": lambda state, args: state["open"], "lit": lambda sta
 
 
 def taught(**options: object) -> ConservativeActionModel:
-    model = ConservativeActionModel(WORDS, **options)  # type: ignore[arg-type]
+    model = ConservativeActionModel(WORDS, **options)  # type: ignore[arg-type]  # of several types
     for n in range(3):
         model.observe(
             {"open": True, "lit": True, "n": n}, "enter", {}, True, next_state={"open": True, "lit": True, "n": n + 1}

@@ -139,6 +139,6 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(BadArgument, match="only discrete ones"):
         count_world(gymnasium.make("Pendulum-v1"), steps=1)
     with pytest.raises(BadArgument, match="read must be"):
-        count_journal(open_journal(), read="all")  # type: ignore[arg-type]
+        count_journal(open_journal(), read="all")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="refusals must be"):
-        count_journal(open_journal(), refusals="go")  # type: ignore[arg-type]
+        count_journal(open_journal(), refusals="go")  # type: ignore[arg-type]  # wrong on purpose

@@ -253,7 +253,7 @@ def test_conditions_that_read_a_whole_object_are_refused(predicate: Any) -> None
 def test_states_and_effects_without_fields_are_refused() -> None:
     model = counter()
     with pytest.raises(CannotExport, match=r"start is \('camp', \(\)\): PDDL needs states that are objects"):
-        to_pddl(model, ("camp", ()), {"n": 1}, [Call("count")])  # type: ignore[arg-type]
+        to_pddl(model, ("camp", ()), {"n": 1}, [Call("count")])  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(CannotExport, match=r"do \{\} changes the object box as a whole"):
         refusing(lambda state, args: True, after={"box": {"new": 1}})
     with pytest.raises(CannotExport, match="nothing is known that could be planned with: no call is accepted"):

@@ -63,9 +63,9 @@ def test_bad_vocabularies(predicates: dict[str, Any], options: dict[str, Any], m
 
 def test_predicates_are_callable_and_named() -> None:
     with pytest.raises(TypeError, match="must be callable"):
-        Vocabulary({"a": 3})  # type: ignore[dict-item]
+        Vocabulary({"a": 3})  # type: ignore[dict-item]  # wrong on purpose
     with pytest.raises(TypeError, match="must be a str"):
-        Vocabulary({3: len})  # type: ignore[dict-item]
+        Vocabulary({3: len})  # type: ignore[dict-item]  # wrong on purpose
     with pytest.raises(ValueRejected, match="predicate 'a' returned a value that is not plain"):
         Vocabulary({"a": lambda s, a: {1}}).features({}, "go", {})
 

@@ -92,7 +92,7 @@ def test_agrees_with_a_plain_search(table: Any, dressed: Callable[[int], Any]) -
 
 def test_the_kind_follows_from_the_functions() -> None:
     assert surefoot.build is build
-    step: Any = lambda state, action=None: [(1.0, "a")]  # noqa: E731
+    step: Any = lambda state, action=None: [(1.0, "a")]  # noqa: E731  # shorter than a def
     assert type(build("a", step=step)) is MarkovChain
     assert type(build("a", lambda s: ["go"], step)) is MDP
     assert type(build("a", lambda s: ["go"], step, observe=lambda s: "o")) is POMDP

@@ -162,7 +162,7 @@ def test_intervals_are_kept() -> None:
             BadModel,
             "variable 'x' has a wrong value in state 'a'",
         ),
-        (lambda: ModelBuilder(dict), BadModel, "kind must be MarkovChain, MDP, POMDP or HMM"),  # type: ignore[type-var]
+        (lambda: ModelBuilder(dict), BadModel, "kind must be MarkovChain, MDP, POMDP or HMM"),  # type: ignore[type-var]  # wrong on purpose
         (lambda: ModelBuilder(MDP).add_state("a", labels="xy"), BadModel, r"use \['xy'\]"),
         (lambda: ModelBuilder(MDP).add_state("a", observation="o"), BadModel, "a MDP has no observations"),
         (

@@ -94,7 +94,7 @@ def test_big_seeds_are_folded_and_stay_apart() -> None:
 @pytest.mark.parametrize("seed", [-1, 1.5, True, None, "7"])
 def test_a_seed_that_is_none_is_refused(seed: object) -> None:
     with pytest.raises(BadArgument, match="seed must be a whole number >= 0"):
-        draws.fold_seed(seed)  # type: ignore[arg-type]
+        draws.fold_seed(seed)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize("bad", [-1, 0.5, np.array([1, -2])])

@@ -247,11 +247,11 @@ def test_nothing_can_be_changed() -> None:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     with pytest.raises(AttributeError, match=r"use replace\(initial=...\)"):
-        model.initial = 1  # type: ignore[assignment]
+        model.initial = 1  # type: ignore[assignment]  # wrong on purpose
     with pytest.raises(AttributeError, match="does not change"):
         del model.initial
     with pytest.raises(TypeError):
-        model.labels["new"] = np.zeros(3, bool)  # type: ignore[index]
+        model.labels["new"] = np.zeros(3, bool)  # type: ignore[index]  # wrong on purpose
 
 
 def test_what_was_given_can_be_changed_afterwards() -> None:

@@ -204,7 +204,7 @@ def test_rewards_are_the_sum_of_their_parts_on_leaving() -> None:
     [
         (lambda: simulate(die(), runs=0), BadArgument, "runs must be a whole number >= 1, got 0"),
         (lambda: simulate(die(), steps=-1), BadArgument, "steps must be a whole number >= 0, got -1"),
-        (lambda: simulate(die(), steps=1.5), BadArgument, "steps must be"),  # type: ignore[arg-type]
+        (lambda: simulate(die(), steps=1.5), BadArgument, "steps must be"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: simulate(die(), runs=True), BadArgument, "runs must be"),
         (lambda: simulate(die(), seed=-1), BadArgument, "seed must be a whole number >= 0"),
         (lambda: simulate(die(), {}), BadArgument, "has no actions: leave the policy out"),

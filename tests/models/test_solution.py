@@ -21,7 +21,7 @@ def test_there_is_no_single_number_to_take_for_an_answer() -> None:
     found = Solution(Status.LOWER_ONLY, np.array([0.25]), np.array([1.0]), None, 3)
     assert not hasattr(found, "value")
     with pytest.raises(TypeError):
-        float(found)  # type: ignore[arg-type]
+        float(found)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_an_objective_must_fit_the_model() -> None:
@@ -30,4 +30,4 @@ def test_an_objective_must_fit_the_model() -> None:
     for name, size in (("through", 4), ("reward", model.n_choices + 1)):
         arguments = {name: np.zeros(size, bool if name == "through" else float)}
         with pytest.raises(BadArgument, match=f"{name} has {size} entries"):
-            check_objective(model, Objective(model.labels["goal"], **arguments))  # type: ignore[arg-type]
+            check_objective(model, Objective(model.labels["goal"], **arguments))  # type: ignore[arg-type]  # of several types

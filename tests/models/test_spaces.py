@@ -77,19 +77,19 @@ def test_categories_that_look_alike_stay_apart() -> None:
     ("make", "message"),
     [
         (lambda: IntDomain(3, 2), "needs lo <= hi, got lo=3, hi=2"),
-        (lambda: IntDomain(0.0, 2), "lo of IntDomain must be a whole number, got 0.0"),  # type: ignore[arg-type]
+        (lambda: IntDomain(0.0, 2), "lo of IntDomain must be a whole number, got 0.0"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: IntDomain(0, True), "hi of IntDomain must be a whole number, got True"),
         (lambda: IntDomain(0, 2**62), "below 2\\*\\*62"),
-        (lambda: IntDomain(0, 1, 1), "allow_none must be True or False, got 1"),  # type: ignore[arg-type]
-        (lambda: BoolDomain(None), "allow_none must be True or False, got None"),  # type: ignore[arg-type]
+        (lambda: IntDomain(0, 1, 1), "allow_none must be True or False, got 1"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: BoolDomain(None), "allow_none must be True or False, got None"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: CategoricalDomain(()), "at least one value"),
-        (lambda: CategoricalDomain("abc"), "put it into a tuple"),  # type: ignore[arg-type]
+        (lambda: CategoricalDomain("abc"), "put it into a tuple"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: CategoricalDomain(("a", "a")), "has a value twice"),
         (lambda: CategoricalDomain(("a", None)), "use allow_none=True"),
         (lambda: CategoricalDomain((["a"],)), "a list cannot be a state; use a tuple"),
         (lambda: CategoricalDomain((float("nan"),)), "not a finite number"),
         (lambda: Variable(""), "must be text and not empty"),
-        (lambda: Variable("x", "int"), "must be an IntDomain, BoolDomain or CategoricalDomain"),  # type: ignore[arg-type]
+        (lambda: Variable("x", "int"), "must be an IntDomain, BoolDomain or CategoricalDomain"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: IntDomain(0, 3).encode(None), "use allow_none=True if it is a value"),
     ],
 )

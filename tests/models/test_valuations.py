@@ -70,7 +70,7 @@ def test_equality_is_exact() -> None:
         (lambda: Valuations((ANY,), np.array([[1]]), (("a",),)), "codes are below 1"),
         (lambda: Valuations((X, UP), np.array([[0]])), "must have the shape any x 2, got 1 x 1"),
         (lambda: Valuations((X,), np.array([[0]]), (None, None)), "1 variables but 2 tables"),
-        (lambda: Valuations(("x",), np.array([[0]])), "a Variable is wanted, got 'x'"),  # type: ignore[arg-type]
+        (lambda: Valuations(("x",), np.array([[0]])), "a Variable is wanted, got 'x'"),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
 def test_what_is_no_table_is_refused(make: Any, message: str) -> None:

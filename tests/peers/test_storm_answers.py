@@ -74,7 +74,7 @@ def test_interval_models() -> None:
         plain = random_model([91, seed], states=8, actions=3)
         model = plain.replace(lower=plain.probability * 0.75, upper=np.minimum(plain.probability * 1.25, 1.0))
         for (direction, nature), mode in modes.items():
-            found = robust(model, Objective(model.labels["goal"], direction), nature=nature)  # type: ignore[arg-type]
+            found = robust(model, Objective(model.labels["goal"], direction), nature=nature)  # type: ignore[arg-type]  # one of the words
             text = f'P{direction}=? [F "goal"]'
             value = ask(to_storm(model), text, uncertainty_resolution_mode=mode)
             # Storm stops its robust value iteration when values move little: up to 2e-5 from below is what it errs by.

@@ -129,11 +129,11 @@ def prepared(model: Model) -> Model:
         names = [model.action_name(one) or "unnamed" for one in used]
         changes |= {"choice_action": [used.index(one) for one in model.choice_action.tolist()], "action_names": names}
     if model.has_observations:
-        seen = model.observation.tolist()  # type: ignore[attr-defined]
+        seen = model.observation.tolist()  # type: ignore[attr-defined]  # it has them
         order = list(dict.fromkeys(seen))
-        names = [model.observation_name(one) for one in order]  # type: ignore[attr-defined]
+        names = [model.observation_name(one) for one in order]  # type: ignore[attr-defined]  # it has them
         changes |= {"observation": [order.index(one) for one in seen], "observation_names": names}
-        table = model.observation_valuations  # type: ignore[attr-defined]
+        table = model.observation_valuations  # type: ignore[attr-defined]  # it has them
         if table is not None:
             changes["observation_valuations"] = type(table)(table.variables, table.codes[order], table.tables)
     if any(not name for name in model.state_names):

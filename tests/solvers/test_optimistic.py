@@ -134,7 +134,7 @@ def test_objectives_that_do_not_fit_are_refused() -> None:
     with pytest.raises(BadArgument, match="target has 3 entries; the model has 5 states"):
         optimistic(model, Objective(np.zeros(3, bool)))
     with pytest.raises(BadArgument, match="direction must be 'max' or 'min', got 'most'"):
-        Objective(np.zeros(5, bool), "most")  # type: ignore[arg-type]
+        Objective(np.zeros(5, bool), "most")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(BadArgument, match="through is for probabilities"):
         Objective(np.zeros(5, bool), through=np.ones(5, bool), reward=np.zeros(model.n_choices))
     interval = model.replace(lower=model.probability, upper=model.probability)

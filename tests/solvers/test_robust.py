@@ -183,12 +183,12 @@ def test_rewards_with_intervals_hold_against_every_extreme_point() -> None:
         return robust(model, objective, nature=nature)
 
     for nature, value in (("max", 4.0), ("min", 4 / 3)):
-        lower, upper = solved(nature).bounds(0)  # type: ignore[arg-type]
+        lower, upper = solved(nature).bounds(0)  # type: ignore[arg-type]  # one of the words
         assert lower <= value <= upper < value + 1e-4
     # The branch that stays pays -8: who wants much leaves, who wants little stays.
     extra = np.array([-8.0, 0.0])
     for nature, value in (("max", (1 - 0.25 * 8) / 0.75), ("min", (1 - 0.75 * 8) / 0.25)):
-        lower, upper = solved(nature, extra).bounds(0)  # type: ignore[arg-type]
+        lower, upper = solved(nature, extra).bounds(0)  # type: ignore[arg-type]  # one of the words
         assert lower <= value <= upper < value + 1e-3
 
 
@@ -210,4 +210,4 @@ def test_rewards_are_infinite_where_the_target_may_be_missed() -> None:
 def test_bad_nature_is_refused() -> None:
     model = widened(random_model(3), 1, missing=False)
     with pytest.raises(BadArgument, match="nature must be"):
-        robust(model, Objective(model.labels["goal"]), nature="kind")  # type: ignore[arg-type]
+        robust(model, Objective(model.labels["goal"]), nature="kind")  # type: ignore[arg-type]  # wrong on purpose

@@ -466,7 +466,7 @@ class Told(Hallway):
         self.pos = max(0, self.pos + (1 if action == "right" else -1))
         return Outcome({"pos": self.pos}, accepted=True, effect={"pos": self.pos}, done=self.pos == 3)
 
-    save_state = restore_state = signs = describe = close = None  # type: ignore[assignment]
+    save_state = restore_state = signs = describe = close = None  # type: ignore[assignment]  # taken away
 
 
 @pytest.mark.parametrize(
@@ -509,7 +509,7 @@ def test_of(law: Law) -> str:
     return "test_" + law.value.lower().replace(" ", "_")
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
+test_of.__test__ = False  # type: ignore[attr-defined]  # pytest reads it
 
 
 def test_the_contract_has_a_test_for_every_law() -> None:
@@ -680,11 +680,11 @@ def test_importing_the_package_loads_neither_pytest_nor_hypothesis() -> None:
 def test_the_package_lists_its_names() -> None:
     assert set(testing.__all__) <= set(dir(testing))
     with pytest.raises(AttributeError, match=r"module 'surefoot.testing' has no attribute 'nowhere'"):
-        testing.nowhere  # type: ignore[attr-defined]  # noqa: B018
+        testing.nowhere  # type: ignore[attr-defined]  # noqa: B018  # not there
 
 
 def test_a_report_is_frozen() -> None:
     report = Report("Attic", 1, 1, 0, {}, dict.fromkeys(Law, "never"))
     with pytest.raises(AttributeError):
-        report.seeds = 2  # type: ignore[misc]
+        report.seeds = 2  # type: ignore[misc]  # wrong on purpose
     assert len(ALWAYS) == 6

@@ -74,7 +74,7 @@ class Mutable(MemoryBackend):
     """Gives buffers instead of bytes."""
 
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        return (bytearray(line) for line in super().lines(start, stop))  # type: ignore[misc]
+        return (bytearray(line) for line in super().lines(start, stop))  # type: ignore[misc]  # the lie
 
 
 class Backwards(MemoryBackend):
@@ -222,7 +222,7 @@ class Piecemeal(JsonFileBackend):
 
     def extend(self, build: Build) -> None:
         for line in build(len(self), next(self.lines(len(self) - 1), None) if len(self) else None):
-            super().extend(lambda count, last, line=line: [line])  # type: ignore[misc]
+            super().extend(lambda count, last, line=line: [line])  # type: ignore[misc]  # its argument is a default
 
 
 class Naive(MemoryBackend):

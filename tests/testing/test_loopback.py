@@ -33,7 +33,7 @@ def test_it_serves_pages_replies_and_functions_and_writes_down_who_asked() -> No
         assert site.asked[1][1]["X-Me"] == "you"
     assert "/t" not in pages
     with pytest.raises(BadArgument, match="with block"):
-        site.url  # noqa: B018
+        site.url  # noqa: B018  # it raises
 
 
 def test_it_serves_a_folder_and_nothing_outside(tmp_path: Path) -> None:

@@ -57,4 +57,4 @@ def test_exact_values_are_what_can_be_worked_out_by_hand() -> None:
     values = exact_values(model, Objective(model.labels["goal"]))
     assert values[3] == 1
     with pytest.raises(AssertionError, match="state 3: 1 is not in"):
-        assert_bounds(Solution(None, np.zeros(4), np.full(4, 0.5), None, 0), [0, 0, 0, 1])  # type: ignore[arg-type]
+        assert_bounds(Solution(None, np.zeros(4), np.full(4, 0.5), None, 0), [0, 0, 0, 1])  # type: ignore[arg-type]  # a stand-in

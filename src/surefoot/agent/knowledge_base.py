@@ -183,7 +183,7 @@ class Knowledge:
         if self._given is not None:
             raise BadArgument("this knowledge has a model of its own: make another one yourself")
         vocabulary = exact_vocabulary() if self.vocabulary is None else self.vocabulary
-        made = _Model(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]
+        made = _Model(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]  # of several types
         return made if journal is None else made.relearn(vocabulary)
 
     @property

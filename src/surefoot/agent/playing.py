@@ -275,7 +275,7 @@ class Playing:
         if isinstance(severity, Mapping):
             severity = severity.get(self._knowledge.call(option.action, option.key).name, 1.0)
         charged, self._charged = self._charged, None
-        self._mind.risk.settle(charged, severity if outcome.verdict == "refused" else 0)  # type: ignore[attr-defined]
+        self._mind.risk.settle(charged, severity if outcome.verdict == "refused" else 0)  # type: ignore[attr-defined]  # it charged
 
     def end(self, stopped: Stopped, why: str = "") -> None:
         """Record that the episode ended; a second time changes nothing."""

@@ -213,7 +213,7 @@ def _rewards(
         return optimistic(model, objective, tolerance=how.tolerance, max_sweeps=how.max_sweeps)
     if rewards.kind == "S":
         _no_intervals(how, asked, "the long-run average")
-        return long_run(model, each, direction, **budget)  # type: ignore[arg-type]
+        return long_run(model, each, direction, **budget)  # type: ignore[arg-type]  # of several types
     if rewards.kind == "I":
         return _at(how, asked, rewards, direction, picks)
     if rewards.discount is not None:
@@ -224,7 +224,7 @@ def _rewards(
             direction,
             nature=picks,
             transition=more,
-            **budget,  # type: ignore[arg-type]
+            **budget,  # type: ignore[arg-type]  # of several types
         )
     if rewards.steps is None:
         _no_intervals(how, asked, "C without a bound")
@@ -232,7 +232,7 @@ def _rewards(
             raise BadProperty(
                 how.place("the total of rewards below 0 need not exist: use F, C<=k or Cdiscount=0.9", rewards.at)
             )
-        return total(model, each, direction, **budget)  # type: ignore[arg-type]
+        return total(model, each, direction, **budget)  # type: ignore[arg-type]  # of several types
     backup = Backup(model, direction, picks, each, more)
     zero = np.zeros(model.n_states)
     # The rewards of a state without choices end, so values are carried only where a step is taken.

@@ -442,7 +442,7 @@ class _Parser:
             self.fail("P needs a path: put X, F, G or U before or between the states", start)
         if kind == "S" and is_temporal(of if not isinstance(of, Reward) else None):
             self.fail("S needs states, not a path", start)
-        return Operator(kind, direction, nature, compare, bound, of, name, at, text)  # type: ignore[arg-type]
+        return Operator(kind, direction, nature, compare, bound, of, name, at, text)  # type: ignore[arg-type]  # texts, as read
 
     def _reward_name(self) -> str | None:
         """Read {"name"}."""

@@ -127,7 +127,7 @@ class Table:
         if policy is None:
             self.start, self.action = _on_offer(model)
             return
-        count: int = model.n_observations if rules.hidden else model.n_states  # type: ignore[attr-defined]
+        count: int = model.n_observations if rules.hidden else model.n_states  # type: ignore[attr-defined]  # hidden: it has them
         what = "observations" if rules.hidden else "states"
         given = np.asarray(policy)
         if given.shape == (count,) and given.dtype.kind in "iu":

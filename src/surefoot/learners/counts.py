@@ -469,7 +469,7 @@ class Counts:
             return NotImplemented
         return self._state() == other._state()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python has it for what can change
 
     def _state(self) -> tuple[Any, ...]:
         logs = {key: sorted(log) for key, log in self._log.items()}

@@ -293,7 +293,7 @@ class _Peeked(Lazy):
     def __eq__(self, other: object) -> bool:
         self._whole()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python has it for what can change
 
 
 # -- what a call may do ------------------------------------------------------------------------------------------------

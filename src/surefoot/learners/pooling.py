@@ -541,6 +541,7 @@ def _claimed(
     if method != "anytime":
         assumes.append("How often the choices of a pool are tried does not depend on what came of them.")
     if maps == "chosen":
+        claim = f"an estimate, which held less often than {confidence:g} in simulations: {claim}"
         assumes.append(
             "Each choice that showed all its effects has the map from slots to them that is named with its pool."
         )

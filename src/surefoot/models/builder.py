@@ -394,7 +394,7 @@ def _add_rewards(builder: ModelBuilder[Any], name: str, given: Mapping[Any, Any]
                 names = [name_of(one) for one in path]
                 numbers = [known.get(names[0]), actions.get(names[1]) if decides else 0]
                 numbers += [known.get(names[-1])] if part == "transition" else []
-            row = builder._rows.get((numbers[0], numbers[1])) if numbers else None  # type: ignore[arg-type]
+            row = builder._rows.get((numbers[0], numbers[1])) if numbers else None  # type: ignore[arg-type]  # None: no row
             if row is None or (part == "transition" and numbers[2] not in row):
                 raise UnknownName(f"reward model {name!r} has a number for the {part} {key!r}, which is not there")
             table[tuple(numbers)] = float(value)

@@ -79,8 +79,7 @@ def _values(problem: Problem) -> NDArray[np.float64] | None:
     own = csr_matrix((np.ones(count), owner, np.arange(count + 1)), (count, size))
     rows = csr_matrix((problem.weight, problem.target, problem.branch_start), (count, size))
     sign = 1.0 if problem.direction == "max" else -1.0
-    # scipy-stubs know dense matrices only; HiGHS takes sparse ones.
-    done: Any = linprog(  # type: ignore[call-overload]
+    done: Any = linprog(  # type: ignore[call-overload]  # scipy-stubs know dense matrices only; HiGHS takes sparse ones
         c=np.full(size, sign),
         A_ub=(rows - own) * sign,
         b_ub=-problem.constant * sign,

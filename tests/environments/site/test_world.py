@@ -458,8 +458,8 @@ def test_what_was_shown_stays_until_it_is_shown_again(walk: Walk) -> None:
     server.pages["/"] = "<a href=/c>C</a>"
     asked = len(server.asked)
     assert site.actions("/") == site.actions("/") == [("link", "A")]
-    site.actions("/").append(("link", "made up"))  # type: ignore[attr-defined]
-    site.describe("/")["links"] = 9  # type: ignore[index]
+    site.actions("/").append(("link", "made up"))  # type: ignore[attr-defined]  # is it a copy?
+    site.describe("/")["links"] = 9  # type: ignore[index]  # is it a copy?
     assert site.signs("/") == [(("link", "A"), "/a")]
     assert len(server.asked) == asked
     site.step(HOME)
@@ -532,12 +532,12 @@ def test_what_is_not_on_offer_is_refused_without_a_request(walk: Walk, action: A
 def test_look_alikes_of_an_ordinal_are_other_actions(walk: Walk) -> None:
     _, site = walk({"/": "<a href=/a>A</a><a href=/b>A</a>", "/b": "b"})
     for wrong in (("link", "A", 2.0), ("link", "A", "2")):
-        assert site.step(wrong).verdict == "refused"  # type: ignore[arg-type]
+        assert site.step(wrong).verdict == "refused"  # type: ignore[arg-type]  # wrong on purpose
     assert follow(site, "A", 2).state == "/b"
     with pytest.raises(ValueRejected, match=r"\$\[1\]"):
-        site.step(("link", float("nan")))  # type: ignore[arg-type]
+        site.step(("link", float("nan")))  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ValueRejected):
-        site.step(["link", "A"])  # type: ignore[arg-type]
+        site.step(["link", "A"])  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_home_can_be_left_out_and_follows_where_the_start_page_leads(walk: Walk) -> None:

@@ -145,7 +145,7 @@ def test_a_line_with_a_line_break_is_refused_and_changes_nothing(three: JsonFile
 
 def test_durability_is_one_of_two_words(path: Path) -> None:
     with pytest.raises(BadArgument, match='durability must be "normal" or "full", got None'):
-        JsonFileBackend(path, durability=None)  # type: ignore[arg-type]
+        JsonFileBackend(path, durability=None)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_many_lines_are_read_in_chunks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

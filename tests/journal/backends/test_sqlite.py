@@ -111,7 +111,7 @@ def test_durability_is_sqlites_synchronous(durability: str, level: int, path: Pa
 
 def test_durability_is_one_of_two_words(path: Path) -> None:
     with pytest.raises(BadArgument, match='durability must be "normal" or "full", got None'):
-        SqliteBackend(path, durability=None)  # type: ignore[arg-type]
+        SqliteBackend(path, durability=None)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_reader_never_sees_what_is_not_committed(three: SqliteBackend, path: Path) -> None:

@@ -154,7 +154,7 @@ def test_every_part_of_a_reward_is_in_the_table() -> None:
     with pytest.raises(UnknownName, match="there is no label 'stopp'"):
         to_gymnasium(model.with_labels(stop=[1]), "a", terminal="stopp")
     with pytest.raises(BadArgument, match="unavailable must be"):
-        to_gymnasium(model, "a", unavailable="raise")  # type: ignore[arg-type]
+        to_gymnasium(model, "a", unavailable="raise")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_chain_has_one_action() -> None:

@@ -192,5 +192,5 @@ def test_wrong_arguments_are_refused(tmp_path: Path, noisy: Model) -> None:
     with pytest.raises(BadModel, match="one observation a state"):
         write_prism(noisy, tmp_path / "m")
     with pytest.raises(BadArgument, match="dialect must be 'prism' or 'storm'"):
-        write_prism(noisy, tmp_path / "m", dialect="mrmc")  # type: ignore[arg-type]
+        write_prism(noisy, tmp_path / "m", dialect="mrmc")  # type: ignore[arg-type]  # wrong on purpose
     assert not list(tmp_path.iterdir())
