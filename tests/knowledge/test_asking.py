@@ -80,3 +80,11 @@ def test_unvisited_and_claims() -> None:
     assert m.claims("nowhere") == []
     assert m.claim("a", "nothing") is None
     assert m.claim("nowhere", "x") is None
+
+
+def test_a_question_asked_encoded_has_the_same_answer() -> None:
+    m = WorldMap().see("a", "n", to="b").see("b", "n", to="c").see("d", "n")
+    for state in ("a", "b", "c", "d", "nowhere"):
+        action = m.next(state, {"c"})
+        encoded = m.next_encoded(values.encode_state(state), frozenset({b'"c"'}))
+        assert encoded == (None if action is None else values.encode_action(action))

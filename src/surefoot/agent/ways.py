@@ -62,7 +62,8 @@ class Ways:
         if without:
             return known.next_without(state, wanted, without)
         if not known.stochastic:
-            return known.next(state, wanted)
+            action = known.next_encoded(values.encode_state(state), key)
+            return None if action is None else values.decode_known(action)
         name, version = which
         kept = self._plans.get((name, key))
         if kept is None or kept[0] != version:

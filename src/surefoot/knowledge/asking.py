@@ -59,6 +59,22 @@ class Questions(MapCore):
             claim = router.step(s)
             return None if claim < 0 else self._action_value(self._fold.action[claim])
 
+    def next_encoded(self, state: bytes, targets: frozenset[bytes]) -> bytes | None:
+        """Return what `next` does, encoded, for a state and targets that are encoded already; for many questions.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> WorldMap().see("hall", "north", to="garden").next_encoded(b'"hall"', frozenset({b'"garden"'}))
+            b'"north"'
+        """
+        with self._lock:
+            self._catch_up()
+            router, s = self._router(targets, False), self._fold.state_id.get(state, -1)
+            if s < 0 or router.distance(s) >= INFINITE:
+                return None
+            claim = router.step(s)
+            return None if claim < 0 else self._fold.action_key[self._fold.action[claim]]
+
     def route(self, state: Any, targets: Iterable[Any], confirmed_only: bool = False) -> Route:
         """Return the whole answer: already there, a way with its cost, or no way known.
 

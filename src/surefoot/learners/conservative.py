@@ -536,7 +536,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             more = told(state, given, accepted, encoded, next_state)
         with self._lock:
             if self._journal is not None:
-                seq = self._record(state, action, given, accepted, effect, reason, next_state)
+                seq = self._record(state, action, given, accepted, encoded, reason, next_state)
             return self._learn(action, features, text, accepted, encoded, seq, state, given, more)
 
     def _learn(
