@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from surefoot import values
-from surefoot.agent import loop
+from surefoot.agent import loop, telling
 from surefoot.agent.budget import Budget
 from surefoot.agent.decision import DONE, Answer, Option, event_of
 from surefoot.agent.episode import Episode, Stopped
@@ -182,7 +182,7 @@ class Playing:
     def _decide(self, shown: loop.Look) -> Option | None:
         """Decide once; None when it ended, or when everything was put in doubt and has to be decided again."""
         knowledge, running, here = self._knowledge, self.running, self.here
-        loop.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
+        telling.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
         goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
         self._gated = bool(knowledge.agenda.gates())
         fold = knowledge.experience.fold
@@ -258,7 +258,7 @@ class Playing:
         if not isinstance(outcome, Outcome):
             raise ValueRejected(f"the environment returned {outcome!r}: it must return an Outcome")
         knowledge, there = self._knowledge, self._mind.place(outcome.state)
-        loop.took(knowledge, self.running, option, self.here, outcome, there, agenda=self._declared or self._gated)
+        telling.took(knowledge, self.running, option, self.here, outcome, there, agenda=self._declared or self._gated)
         if self._charged is not None:
             self._settle(option, outcome)
         self._problems = knowledge.problems
@@ -267,7 +267,7 @@ class Playing:
             self._check_goals()
             return
         self._over = True
-        loop.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
+        telling.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
         self._check_goals()
         if self.stopped is None:
             self.end(Stopped.LOST if self._declared else Stopped.DONE)
