@@ -233,6 +233,9 @@ class Playing:
         mind = self._mind
         gone = mind.budget.used_up(self.running.spent)
         if gone is not None:
+            settled = fast(here, settle=True)
+            if settled is not None:
+                return settled, None, None
             return Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}"), None, None
         began = time.perf_counter()
         if isinstance(mind.slow, Search):
