@@ -43,6 +43,7 @@ class Option:
         gain: what there is to gain, a finite number >= 0.
         advances: the open goals that it is expected to reach.
         instead_of: the action on offer that a gate changed into this one; None for what is on offer itself.
+        shield: why the shield of what was learned refuses it; None where it allows it, or nothing is verified.
 
     Example:
         >>> Option("right", "accept", 0.1, 9).blocked is None, Option("left", "refuse", hard=True).blocked
@@ -63,6 +64,7 @@ class Option:
     advances: tuple[str, ...] = ()
     instead_of: Any = None
     key: bytes = field(default=b"", compare=False, repr=False)
+    shield: str | None = None
 
     def __post_init__(self) -> None:
         """Encode the action."""
@@ -73,13 +75,15 @@ class Option:
     def blocked(self) -> tuple[str, str] | None:
         """Return (kind, reason) of the hard check that it does not pass; None when it passes all.
 
-        The kinds: "gate", "person" (a gate or a rule that wants somebody asked), "hard", "avoid", "failed".
+        The kinds: "gate", "person" (a gate or a rule that wants somebody asked), "hard", "shield", "avoid", "failed".
         """
         if self.gate is not None:
             return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
         if self.hard and self.verdict != "accept":
             kind = "hard" if self.verdict == "refuse" else "person"
             return kind, self.reason or "a hard refusal"
+        if self.shield is not None:
+            return "shield", self.shield
         if self.choice == "avoid":
             return "avoid", self.said or self.reason
         return None if self.failed is None else ("failed", self.failed)
@@ -87,7 +91,7 @@ class Option:
     def encode(self) -> bytes:
         """Return its exact encoding."""
         encode = values.encode
-        return _ROW % (
+        row = _ROW % (
             self.key,
             encode(self.advances) if self.advances else b"[]",
             self.choice.encode(),
@@ -102,6 +106,10 @@ class Option:
             self.support,
             self.verdict.encode(),
         )
+        if self.shield is None:
+            return row
+        place = row.index(b',"support":', row.rindex(b',"said":'))
+        return b'%b,"shield":%b%b' % (row[:place], encode(self.shield), row[place:])
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Option:

@@ -14,7 +14,7 @@ import msgspec
 
 from surefoot.knowledge._ledger import Record, _encoded
 
-__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Learned", "Over", "seal_of", "sealed"]
+__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Learned", "Over", "Shielded", "seal_of", "sealed"]
 
 NOTHING = msgspec.Raw(b"null")
 """The encoding of None.
@@ -173,6 +173,34 @@ class Learned(Record, frozen=True):
     length: int
     targets: msgspec.Raw
     skills: msgspec.Raw
+
+
+class Shielded(Record, frozen=True):
+    """The shield of a map was learned anew, from all outcomes there that are recorded before.
+
+    Attributes:
+        map: which map.
+        first: nothing of an earlier shield holds on: `marks` are all labels.
+        outcomes: from how many outcomes.
+        choices: how many choices the model has; `allowed`: how many of them the shield allows.
+        digest: of what is allowed where.
+        marks: {label: [encoded states]}, those that were not told before.
+        rules: what is kept, on what evidence, see `Verify`.
+
+    Example:
+        >>> Shielded("main", True, 9, 4, 2, "ab", msgspec.Raw(b"{}"), msgspec.Raw(b"{}")).kind
+        'shield'
+    """
+
+    kind: ClassVar[str] = "shield"
+    map: str
+    first: bool
+    outcomes: int
+    choices: int
+    allowed: int
+    digest: str
+    marks: msgspec.Raw
+    rules: msgspec.Raw
 
 
 def seal_of(decided: Decided) -> str:
