@@ -58,7 +58,7 @@ def test_with_intervals_both_ends_decide(
 ) -> None:
     assert main(["check", learned, f'Pmax>={bound} [ F "heads" ]']) == code
     shown = capsys.readouterr().out
-    assert "  whatever the probabilities are  " in shown
+    assert "  probabilities against the choices  " in shown
     assert "  learned  with probability 0.95 or more" in shown
     assert main(["check", learned, f'Pmax>={bound} [ F "heads" ]', "--nature", "cooperative"]) in (0, 1)
 

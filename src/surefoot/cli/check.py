@@ -20,8 +20,8 @@ __all__: list[str] = []
 
 _HELP = """Work out what a MODEL keeps of a PROPERTY, with bounds that are proved.
 
-Of a model with intervals both ends are told: what is kept whatever the true probabilities are, and what is possible at
-best; with --nature only one of them.
+Of a model with intervals both ends are told: with the probabilities that work against whoever picks actions, and with
+those that work for them; with --nature only one of them.
 
 \b
 Examples:
@@ -115,7 +115,7 @@ def _say(report: dict[str, Any], asks: bool) -> None:
     between = "" if report["lower"] is None else f"{',' if verdict else ':'} in [{report['lower']}, {report['upper']}]"
     say(f"{text}{verdict}{between}")
     if len(report["natures"]) > 1:
-        words = {"adversarial": "whatever the probabilities are", "cooperative": "with the best probabilities"}
+        words = {"adversarial": "probabilities against the choices", "cooperative": "probabilities with the choices"}
         said = {True: "holds", False: "does not hold", None: ""}
         rows = []
         for one in report["natures"]:
