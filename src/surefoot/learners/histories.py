@@ -104,6 +104,7 @@ def count_journal(
     journal: Journal,
     *,
     stream: str | None = None,
+    map: str | None = None,
     read: Literal["auto", "agent", "map"] = "auto",
     refusals: Literal["stay", "skip"] = "stay",
     since: int = 0,
@@ -114,9 +115,12 @@ def count_journal(
     A journal that holds both an agent's episodes and its map says each step twice; only one of the two is read. Faults
     are no outcomes. The place of an entry is its time, for a window.
 
+    What an agent had on offer and did not take is known to be there, untried.
+
     Args:
         journal: the journal.
         stream: the stream to read; None: `agent` for an agent, every stream for maps.
+        map: the map whose episodes, or whose stream, to read; None: all of them, as if they were one world.
         read: `agent`: entries `decide` and `came`; `map`: entries `arrive`, `refuse` and what was merged; `auto`: the
             agent's where there are any.
         refusals: a refusal is an outcome that stays where it was (`stay`), or is not counted (`skip`).
@@ -124,7 +128,8 @@ def count_journal(
         counts: the learner that takes it in; None: a new one. Entries that it counted before are not counted again.
 
     Raises:
-        BadArgument: `read` or `refusals` is none of these, or `since` is outside the journal.
+        BadArgument: `read` or `refusals` is none of these, `since` is outside the journal, or there is both a map and
+            a stream to read a map from.
         UnknownFormat: an entry cannot be read.
 
     Example:
@@ -142,7 +147,11 @@ def count_journal(
     kind = read
     if read == "auto":
         kind = "agent" if any(True for _ in journal.entries(kind="came", stream=stream)) else "map"
-    told = _agent(journal, since, stream or "agent") if kind == "agent" else _map(journal, since, stream)
+    if kind == "map" and map is not None:
+        if stream is not None:
+            raise BadArgument(f"a map is a stream of its own: give stream={stream!r} or map={map!r}, not both")
+        stream = map if map == "main" else f"map {map}"
+    told = _agent(journal, since, stream or "agent", map) if kind == "agent" else _map(journal, since, stream)
     for hash_, seq, event in told:
         if hash_ in learner._events:
             continue
@@ -150,8 +159,8 @@ def count_journal(
         match event:
             case ("start", state):
                 learner.start(state)
-            case ("offer", state, action):
-                learner.offer(state, action)
+            case ("offer", state, *actions):
+                learner.offer(state, *actions)
             case ("refused", state, action, _):
                 if refusals == "stay":
                     learner.observe(state, action, state, time=seq)
@@ -165,15 +174,22 @@ def count_journal(
 _Told = tuple[str, int, tuple[Any, ...]]
 
 
-def _agent(journal: Journal, since: int, stream: str) -> Iterator[_Told]:
+def _agent(journal: Journal, since: int, stream: str, map_: str | None) -> Iterator[_Told]:
     """Yield what an agent's entries say: where episodes began, and what came of each decision."""
     decided: dict[tuple[int, int], dict[str, Any]] = {}
+    elsewhere: set[int] = set()
     for entry in journal.entries(since=since, stream=stream):
+        if map_ is not None and entry.kind == "begin" and entry.data["map"] != map_:
+            elsewhere.add(entry.data["episode"])
+        if elsewhere and entry.kind in ("begin", "decide", "came") and entry.data["episode"] in elsewhere:
+            continue
         if entry.kind == "begin":
             yield entry.hash, entry.seq, ("start", entry.data["state"])
         elif entry.kind == "decide":
             data = entry.data
             decided[data["episode"], data["step"]] = data
+            actions = [option["action"] for option in data.get("options", ())]
+            yield entry.hash, entry.seq, ("offer", data["state"], *actions)
         elif entry.kind == "came":
             data = entry.data
             asked = decided.pop((data["episode"], data["step"]), None)
