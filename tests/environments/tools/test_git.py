@@ -47,12 +47,12 @@ def test_a_walk_through_a_repository(shared: Git) -> None:
         "branch": "main",
         "branches": {"main": commit, "side": commit},
         "changed": {},
-        "conflicts": [],
+        "conflicts": {},
         "files": ["a"],
         "merged": ["main", "side"],
-        "merging": False,
+        "merging": None,
         "staged": {},
-        "stashes": 0,
+        "stashes": [],
         "tags": {},
         "untracked": {},
     }
@@ -73,7 +73,7 @@ def test_a_walk_through_a_repository(shared: Git) -> None:
     assert list(took("write", file="a", text="two")["changed"]) == ["a"]
     mine = took("commit", message="mine")
     assert (mine["merged"], list(mine["changed"]), mine["branches"]["side"]) == (["main", "side"], ["a"], commit)
-    assert took("stash")["stashes"] == 1
+    assert len(took("stash")["stashes"]) == 1
     assert took("switch", name="side")["files"] == ["a"]
     took("write", file="a", text="three")
     took("add", file="a")
@@ -82,7 +82,11 @@ def test_a_walk_through_a_repository(shared: Git) -> None:
     assert took("delete branch", name="main").startswith("exit 1: error: The branch 'main' is not fully merged")
     assert took("merge", name="main")["merged"] == ["main", "side"]
     conflict = took("pop stash")
-    assert (conflict["conflicts"], conflict["stashes"]) == (["a"], 1), "git says no, and it moved all the same"
+    assert (list(conflict["conflicts"]), len(conflict["stashes"])) == (["a"], 1), (
+        "git says no, and it moved all the same"
+    )
+    resolved = took("write", file="a", text="both")
+    assert resolved["conflicts"] != conflict["conflicts"], "what the file holds is a part of the state"
     assert shared.describe(conflict) == {"kind": "git repository", "branch": "side", "clean": False}
 
 

@@ -8,10 +8,9 @@ A state holds names, and short hashes that keep apart what looks alike:
 | `branches`, `tags` | {name: the commit it is at}; a branch without a commit is not there yet |
 | `merged` | the branches that the current commit holds |
 | `staged`, `changed` | {file: a hash of its content}, None for a file that is deleted |
-| `untracked` | the same, of files that git does not know |
-| `conflicts` | files with a conflict |
+| `untracked`, `conflicts` | the same, of files that git does not know, and of files with a conflict |
 | `files` | the files in the folder, whether git knows them or not |
-| `merging`, `stashes` | whether a merge is going on; how many stashes there are |
+| `merging`, `stashes` | the commit that is being merged, None where there is no merge; the stashes, the newest last |
 
 Commits are made by one author at one time, so that the same calls make the same hashes.
 """
@@ -139,7 +138,7 @@ class Git(Tools):
         """Return the branch, and whether everything is committed.
 
         Example:
-            >>> Git().describe({"branch": "main", "staged": {}, "changed": {}, "untracked": {}, "conflicts": []})
+            >>> Git().describe({"branch": "main", "staged": {}, "changed": {}, "untracked": {}, "conflicts": {}})
             {'kind': 'git repository', 'branch': 'main', 'clean': True}
         """
         clean = not any(state[name] for name in ("staged", "changed", "untracked", "conflicts"))
@@ -169,10 +168,15 @@ class _Reading:
             self._at = at
         state["merged"] = list(self._merged)
         state["files"] = sorted(_files(folder))
-        state["merging"] = (folder / ".git" / "MERGE_HEAD").exists()
-        stashes = folder / ".git" / "logs" / "refs" / "stash"
-        state["stashes"] = len(stashes.read_text(encoding="utf-8").splitlines()) if stashes.exists() else 0
+        merging = _lines(folder / ".git" / "MERGE_HEAD")
+        state["merging"] = merging[0][:8] if merging else None
+        state["stashes"] = [line.split(" ")[1][:8] for line in _lines(folder / ".git" / "logs" / "refs" / "stash")]
         return state
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file of git's own, none where it is not there."""
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -185,7 +189,7 @@ def _files(folder: Path) -> Iterator[str]:
 def _status(ask: Ask, folder: Path) -> tuple[dict[str, Any], str]:
     """Return what `git status` says, and the current commit; "" where there is none."""
     status = _asked(ask, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all").split("\0")
-    state: dict[str, Any] = {"branch": None, "staged": {}, "changed": {}, "untracked": {}, "conflicts": []}
+    state: dict[str, Any] = {"branch": None, "staged": {}, "changed": {}, "untracked": {}, "conflicts": {}}
     head, lines = "", iter(status)
     for line in lines:
         if line.startswith("# branch.head "):
@@ -203,7 +207,8 @@ def _status(ask: Ask, folder: Path) -> tuple[dict[str, Any], str]:
             if changed != ".":
                 state["changed"][path] = _digest(folder / path)
         elif line.startswith("u "):
-            state["conflicts"].append(line.split(" ", 10)[-1])
+            path = line.split(" ", 10)[-1]
+            state["conflicts"][path] = _digest(folder / path)
         elif line.startswith("? "):
             state["untracked"][line[2:]] = _digest(folder / line[2:])
     return state, head
