@@ -394,6 +394,6 @@ def _dangles(one: Constraint, said: Statement, verb: str, table: str, tables: tu
     after = {**before, **said.args}
     wanted = [after.get(name) for name in one.columns]
     there = [
-        [row[name] for name in names] for row in [*rows_of(said.state, other), *([after] if other == table else [])]
+        [row.get(name) for name in names] for row in [*rows_of(said.state, other), *([after] if other == table else [])]
     ]
     return None not in wanted and wanted not in there
