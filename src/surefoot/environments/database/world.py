@@ -140,7 +140,7 @@ class Database:
             raise BadArgument("setup makes the start of an episode, and commit begins with what is there: give one")
         self._calls: dict[str, _Call] = {name: Statement(sql) for name, sql in (statements or {}).items()}
         self._tables, self._reads = tuple(tables), reads
-        self._offers = dict(offers or {})
+        self.offers = dict(offers or {})
         self._done, self._refuse_empty = done, frozenset(refuse_empty)
         self.commit, self.timeout, self.most_rows = bool(commit), float(timeout), most_rows
         self.engine = _engine_of(source, setup=setup, commit=self.commit, timeout=self.timeout)
@@ -191,7 +191,7 @@ class Database:
         found: dict[bytes, Any] = {}
         mine = values.copy(state)
         for name, call in self._calls.items():
-            offer = self._offers.get(name)
+            offer = self.offers.get(name)
             if offer is None:
                 given: Iterable[Mapping[str, Any]] = [{}] if isinstance(call, Statement) and not call.names else []
             else:
@@ -351,7 +351,7 @@ class Database:
                 if label in calls:
                     raise BadArgument(f"statements has {label!r}, which is what the table {name!r} has of its own")
                 calls[label] = call
-        for what, names in (("offers", self._offers), ("refuse_empty", self._refuse_empty)):
+        for what, names in (("offers", self.offers), ("refuse_empty", self._refuse_empty)):
             if unknown := sorted(set(names) - set(calls)):
                 raise BadArgument(f"{what} names {unknown}, which are no statements; there are {list(calls)}")
         queries = self._chosen(known)

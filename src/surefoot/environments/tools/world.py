@@ -154,7 +154,7 @@ class Tools:
             raise BadArgument(f"offers names {unknown}, which are no tools; there are {list(tools)}")
         if folder is not None and not os.path.isdir(folder):
             raise WorldUnavailable(f"there is no folder {os.fspath(folder)!r}")
-        self._tools, self._reads, self._offers = dict(tools), reads, dict(offers or {})
+        self._tools, self._reads, self.offers = dict(tools), reads, dict(offers or {})
         self._source, self._setup, self._done = folder, tuple(setup), done
         self._env = dict(env or {})
         self.timeout, self.most_output, self.most_bytes = float(timeout), most_output, most_bytes
@@ -286,7 +286,7 @@ class Tools:
         found: dict[bytes, Any] = {}
         mine = _copy(state)
         for name, tool in self._tools.items():
-            offer = self._offers.get(name)
+            offer = self.offers.get(name)
             if offer is None:
                 given: Iterable[Mapping[str, Any]] = [] if tool.names else [{}]
             else:
