@@ -92,3 +92,17 @@ def _doctests_write_into_a_folder_of_their_own(request: pytest.FixtureRequest) -
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         monkeypatch.chdir(request.getfixturevalue("tmp_path"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[str, None, None]:
+    """Return the address of a PostgreSQL server, one for each process that runs tests."""
+    from surefoot.errors import WorldUnavailable
+    from surefoot.testing.postgres import TemporaryPostgres, programs_of_postgres
+
+    try:
+        programs_of_postgres()
+    except WorldUnavailable as missing:
+        pytest.skip(str(missing))
+    with TemporaryPostgres() as server:
+        yield server.url

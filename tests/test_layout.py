@@ -37,6 +37,7 @@ HEAVY = [
     "cryptography",
     "hypothesis",
     "numba",
+    "psycopg",
     "stormpy",
 ]
 """Never loaded by `import surefoot`."""
@@ -47,6 +48,7 @@ OPTIONAL = {
     "jax",
     "networkx",
     "numba",
+    "psycopg",
     "pytest",
     "stormpy",
     "stormvogel",
