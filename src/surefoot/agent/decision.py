@@ -63,6 +63,7 @@ class Option:
     advances: tuple[str, ...] = ()
     instead_of: Any = None
     key: bytes = field(default=b"", compare=False, repr=False)
+    _row: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Encode the action."""
@@ -84,10 +85,17 @@ class Option:
             return "avoid", self.said or self.reason
         return None if self.failed is None else ("failed", self.failed)
 
+    @property
+    def passes(self) -> bool:
+        """Say whether nothing bars it, nor is it hard."""
+        return self.gate is None and not self.hard and self.choice != "avoid" and self.failed is None
+
     def encode(self) -> bytes:
-        """Return its exact encoding."""
+        """Return its exact encoding; worked out once."""
+        if self._row:
+            return self._row
         encode = values.encode
-        return _ROW % (
+        row = _ROW % (
             self.key,
             encode(self.advances) if self.advances else b"[]",
             self.choice.encode(),
@@ -102,6 +110,8 @@ class Option:
             self.support,
             self.verdict.encode(),
         )
+        object.__setattr__(self, "_row", row)
+        return row
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Option:
@@ -225,6 +235,7 @@ def event_of(
         answer.why,
         NOTHING if asked is None else msgspec.Raw(values.encode(asked)),
         NOTHING if spent is None else msgspec.Raw(values.encode(spent)),
+        passing=all([option.passes for option in options]),
     )
     return event
 

@@ -14,7 +14,7 @@ import msgspec
 from surefoot import values
 from surefoot.agent.budget import Spent
 from surefoot.agent.decision import DONE
-from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over
+from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over, all_pass
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
@@ -291,11 +291,9 @@ class ExperienceFold(EventFold):
                     running.drift = True
                     self._change(running.map)
         shut = running.shut
-        raw = bytes(event.options)
-        if not shut and b'"choice":"avoid"' not in raw and b'"hard":true' not in raw:
-            if raw.count(b'"gate":null') == raw.count(b'"failed":null') == raw.count(b'"verdict":'):
-                return
-        for row in _rows(raw):
+        if not shut and all_pass(event):
+            return
+        for row in _rows(bytes(event.options)):
             pair = state, bytes(row.action)
             blocked = row.blocked
             if blocked is None or blocked[0] == "failed" or (running.map, *pair) not in self.refused:

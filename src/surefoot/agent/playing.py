@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from surefoot import values
-from surefoot.agent import loop
+from surefoot.agent import loop, telling
 from surefoot.agent.budget import Budget
 from surefoot.agent.decision import DONE, Answer, Option, event_of
 from surefoot.agent.episode import Episode, Stopped
@@ -47,7 +47,7 @@ class Mind:
         budget: what the slow path may cost in an episode.
         risk: the risk policy.
         gain, key: see `Agent`.
-        ways: its plans; `noticed`: what it reported to each map already.
+        ways: its plans; `noticed`: what it reported to each map already; `kept`: options of before, see `Looker`.
 
     Example:
         >>> from surefoot import Protect
@@ -63,6 +63,7 @@ class Mind:
     key: Callable[[Any], Any] | None = None
     ways: Ways = field(default_factory=Ways)
     noticed: dict[str, loop.Noticed] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     def place(self, state: Any) -> Place:
         """Return a state in the forms in which it is needed."""
@@ -152,8 +153,9 @@ class Playing:
         self._why = ""
         self._over = False
         self._noticed = mind.noticed.setdefault(map_, loop.Noticed())
-        self._looker = Looker(knowledge, mind.risk, mind.gain)
+        self._looker = Looker(knowledge, mind.risk, mind.gain, mind.kept)
         self._charged: Any = None
+        self._gated = False
         self._declared = bool(knowledge.agenda.goals())
         self._check_goals()
 
@@ -180,23 +182,25 @@ class Playing:
     def _decide(self, shown: loop.Look) -> Option | None:
         """Decide once; None when it ended, or when everything was put in doubt and has to be decided again."""
         knowledge, running, here = self._knowledge, self.running, self.here
-        loop.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
+        telling.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
         goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
-        options, choices = self._looker.look(here, shown.offered, goals, running)
+        self._gated = bool(knowledge.agenda.gates())
+        fold = knowledge.experience.fold
+        options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)
         head = str(knowledge.head)
         situation = situation_of(
             (here.state, here.key),
             goals,
             options,
             self.known,
-            knowledge.experience.fold,
+            fold,
             running,
             self._mind.ways,
             self._ahead(),
         )
-        dares, kinds = running.dares, situation.kinds
-        may_doubt = knowledge.experience.fold.may_doubt(running)
+        dares, may_doubt = running.dares, fold.may_doubt(running)
         answer, asked, spent = self._answer(situation)
+        kinds = situation.kinds if answer.action is None else frozenset()
         place = running.episode, running.steps, head, here.key
         loop.note(knowledge.experience, event_of(place, goals, options, answer, asked, spent))
         if answer.action is None:
@@ -229,6 +233,9 @@ class Playing:
         mind = self._mind
         gone = mind.budget.used_up(self.running.spent)
         if gone is not None:
+            settled = fast(here, settle=True)
+            if settled is not None:
+                return settled, None, None
             return Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}"), None, None
         began = time.perf_counter()
         if isinstance(mind.slow, Search):
@@ -254,8 +261,7 @@ class Playing:
         if not isinstance(outcome, Outcome):
             raise ValueRejected(f"the environment returned {outcome!r}: it must return an Outcome")
         knowledge, there = self._knowledge, self._mind.place(outcome.state)
-        agenda = self._declared or bool(knowledge.agenda.gates())
-        loop.took(knowledge, self.running, option, self.here, outcome, there, agenda=agenda)
+        telling.took(knowledge, self.running, option, self.here, outcome, there, agenda=self._declared or self._gated)
         if self._charged is not None:
             self._settle(option, outcome)
         self._problems = knowledge.problems
@@ -264,7 +270,7 @@ class Playing:
             self._check_goals()
             return
         self._over = True
-        loop.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
+        telling.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
         self._check_goals()
         if self.stopped is None:
             self.end(Stopped.LOST if self._declared else Stopped.DONE)

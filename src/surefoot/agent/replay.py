@@ -222,7 +222,9 @@ class _Copy:
             gone = Budget(**rules["budget"]).used_up(running.spent)
             if gone is not None:
                 spends = False
-                answer = Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}")
+                answer = fast(here, settle=True) or Answer(
+                    None, "none", "out of budget", None, f"the slow path has used up its {gone}"
+                )
             elif "search" in rules["slow"]:
                 answer = Search(**rules["slow"]["search"]).find(here)
                 if answer.plan is None and decision.answer is not None and not self._can_think(rules):

@@ -72,6 +72,16 @@ class Situation:
             return action
         return self.ways.next(self.known, which, self.state, targets, self.barred)
 
+    def hope(self, goal: str) -> Option | None:
+        """Return the option that may make it likelier to reach a goal, where the best known way may be lost."""
+        running = self.running
+        if not self.known.stochastic or self.without:
+            return None
+        places = self.fold.targets.get(running.map, {}).get(goal, ())
+        which = running.map, self.fold.version.get(running.map, 0)
+        action = self.ways.hope(self.known, which, self.state, [place for place in places if place != self.key])
+        return None if action is None else self.option(action)
+
     def follow(self) -> Answer | None:
         """Return the next step of the newest plan of this episode, None where it does not hold any more."""
         running = self.running

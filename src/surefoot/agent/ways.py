@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from surefoot import values
+from surefoot.knowledge.routes import LOST
 from surefoot.knowledge.worldmap import WorldMap
 
 __all__ = ["Ways"]
 
-_PLANS = 16
+_PLANS = 32
+_MUCH = 0.01
+_Costs = Mapping[Any, tuple[float, Any]]
 
 
 class Ways:
@@ -31,7 +34,7 @@ class Ways:
 
     def __init__(self) -> None:
         """Keep no plan yet."""
-        self._plans: dict[tuple[str, frozenset[bytes]], tuple[int, Mapping[Any, tuple[float, Any]]]] = {}
+        self._plans: dict[tuple[str, str, frozenset[bytes]], tuple[int, _Costs]] = {}
         self._wanted: dict[frozenset[bytes], list[Any]] = {}
 
     def next(
@@ -62,12 +65,43 @@ class Ways:
         if without:
             return known.next_without(state, wanted, without)
         if not known.stochastic:
-            return known.next(state, wanted)
+            action = known.next_encoded(values.encode_state(state), key)
+            return None if action is None else values.decode_known(action)
+        found = self._plan(which, key, wanted, known.distances).get(state)
+        return None if found is None else found[1]
+
+    def hope(self, known: WorldMap, which: tuple[str, int], state: Any, targets: Collection[bytes]) -> Any:
+        """Return the action that may make it likelier to arrive by more than 1 %, for all that is known; None for none.
+
+        On a certain map there is none: there a way is sure. See `WorldMap.hopes`.
+
+        Example:
+            >>> known = WorldMap(stochastic=True)
+            >>> for place in ("shore", "water", "water"):
+            ...     _ = known.arrive("ice", "walk", place)
+            >>> _ = known.see("ice", "crawl")
+            >>> Ways().hope(known, ("main", 1), "ice", (b'"shore"',))
+            'crawl'
+        """
+        if not targets or not known.stochastic:
+            return None
+        key = frozenset(targets)
+        wanted = [values.decode_known(target) for target in sorted(key)]
+        sure = self._plan(which, key, wanted, known.distances).get(state, (LOST, None))[0]
+        if sure < LOST * _MUCH:
+            return None
+        cost, action = self._plan(which, key, wanted, known.hopes).get(state, (LOST, None))
+        return action if cost < sure - LOST * _MUCH else None
+
+    def _plan(
+        self, which: tuple[str, int], key: frozenset[bytes], wanted: list[Any], solve: Callable[[list[Any]], _Costs]
+    ) -> _Costs:
+        """Return a plan for a map of chance: the one that is kept, or a new one."""
         name, version = which
-        kept = self._plans.get((name, key))
+        asked = name, solve.__name__, key
+        kept = self._plans.get(asked)
         if kept is None or kept[0] != version:
-            kept = self._plans[name, key] = version, known.distances(wanted)
+            kept = self._plans[asked] = version, solve(wanted)
             if len(self._plans) > _PLANS:
                 del self._plans[next(iter(self._plans))]
-        found = kept[1].get(state)
-        return None if found is None else found[1]
+        return kept[1]

@@ -19,8 +19,15 @@ from typing import Any
 from surefoot.knowledge.fold import CONFIRMED, REFUSED, Fold
 from surefoot.knowledge.predecessors import Predecessors
 
-__all__ = ["Route"]
+__all__ = ["LOST", "Route"]
 
+LOST = 1_000_000.0
+"""What it costs to end where no way to a target is known, on a map of chance.
+
+Example:
+    >>> LOST
+    1000000.0
+"""
 INFINITE = 1 << 60
 _LARGE = 2_000  # states from which a cold start goes through SciPy
 _PATIENCE = 400  # expansions before it does

@@ -543,7 +543,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             case = None if evidence is None else evidence.recall(raw)
             features, text = self.vocabulary.checked(action, raw) if case is None else (case.features, True)
             if self._journal is not None:
-                seq = self._record(state, action, given, accepted, effect, reason, next_state)
+                seq = self._record(state, action, given, accepted, encoded, reason, next_state)
             return self._learn(action, features, text, case, accepted, encoded, seq, state, given, more)
 
     def _learn(

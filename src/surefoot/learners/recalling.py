@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from surefoot import values
 from surefoot.errors import BadArgument, ValueRejected
-from surefoot.journal.chain import parse
 from surefoot.learners._programs import Told, told
 from surefoot.learners.vocabulary import Vocabulary
 
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from surefoot.protocols import Prediction
 
 __all__ = ["VocabularyChanged"]
+
+_OBSERVED = b'{"accepted":%b,"action":%b,"args":%b%b,"state":%b,"vocabulary":"%b"}'
+_SEQ = len(b'{"seq":')
 
 
 class VocabularyChanged(BadArgument):
@@ -62,26 +64,33 @@ class Recalling:
         action: str,
         args: Mapping[str, Any],
         accepted: bool,
-        effect: Any,
+        effect: bytes | None,
         reason: str | None,
         next_state: Any,
     ) -> int:
         """Write an observation down, with all that another vocabulary would need."""
         assert self._journal is not None  # asked for only then
-        data: dict[str, Any] = {"action": action, "args": dict(args), "accepted": accepted, "state": state}
-        if effect is not None:
-            data["effect"] = effect
-        if reason is not None:
-            data["reason"] = reason
-        if next_state is not None:
-            data["next_state"] = next_state
-        data["vocabulary"] = self._fingerprint_of_vocabulary()
+        encode = values.encode
+        more = b"" if effect is None else b',"effect":%b' % effect
         try:  # part by part, which is quick for the small parts that they are
-            parts = b",".join([b'"%b":%b' % (name.encode(), values.encode(data[name])) for name in sorted(data)])
+            if next_state is not None:
+                more += b',"next_state":%b' % encode(next_state)
+            if reason is not None:
+                more += b',"reason":%b' % encode(reason)
+            line = _OBSERVED % (
+                b"true" if accepted else b"false",
+                encode(action),
+                encode(dict(args)) if args else b"{}",
+                more,
+                encode(state),
+                self._fingerprint_of_vocabulary().encode(),
+            )
         except ValueRejected:  # said again with the place of what is not plain
-            return self._journal.append("observe", data, stream=self._stream).seq
-        (line,) = self._journal.record([("observe", b"{%b}" % parts)], stream=self._stream)
-        return parse(line).seq
+            given = {"args": dict(args), "next_state": next_state, "reason": reason, "state": state}
+            values.encode(given)
+            raise
+        (line,) = self._journal.record([("observe", line)], stream=self._stream)
+        return int(line[_SEQ : line.index(b",", _SEQ)])
 
     @classmethod
     def replay(cls, store: Any, vocabulary: Vocabulary, *, stream: str = "actions", **options: Any) -> Self:

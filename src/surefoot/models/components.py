@@ -9,7 +9,7 @@ graph decides is in the solver `robust`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from surefoot.models._compiled import attract, compiled, drop_stuck, is_there, search_back, turn_around
+from surefoot.models._compiled import (
+    attract,
+    compiled,
+    drop_stuck,
+    is_there,
+    keep_inside,
+    search_back,
+    sweep_attract,
+    sweep_back,
+    turn_around,
+)
 
 __all__ = [
     "Direction",
@@ -36,6 +46,7 @@ __all__ = [
 ]
 
 Mask = NDArray[np.bool_]
+_SWEEPS = 3
 Direction = Literal["max", "min"]
 """Who picks the choices: somebody who wants much, or somebody who wants little.
 
@@ -69,11 +80,13 @@ class Rows(Protocol):
         """Return where each branch leads, (B,)."""
 
 
-@dataclass(frozen=True, eq=False)
 class Predecessors:
-    """Hold the graph backwards: which choices lead to each state, and whose they are.
+    """Hold the graph backwards: which choices lead to each state, and whose they are. Sorted when first asked for.
 
     Args:
+        rows: the model.
+
+    Attributes:
         start: (S + 1,) int; the choices that lead to state s are `choice[start[s]:start[s + 1]]`.
         choice: (B,) int32.
         state: (C,) int32, the state that each choice belongs to.
@@ -86,22 +99,41 @@ class Predecessors:
         ([0, 0, 1], [0], [0])
     """
 
-    start: NDArray[np.int64]
-    choice: NDArray[np.int32]
-    state: NDArray[np.int32]
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
 
     @classmethod
     def of(cls, rows: Rows) -> Predecessors:
-        """Return the predecessors of a model. Cost: linear, one counting sort of the branches."""
+        """Return the predecessors of a model. Cost: linear, one counting sort of the branches, when first asked for."""
+        return cls(rows)
+
+    @cached_property
+    def state(self) -> NDArray[np.int32]:
+        """Return the state that each choice belongs to."""
+        states = len(self.rows.choice_start) - 1
+        return np.repeat(np.arange(states, dtype=np.int32), np.diff(self.rows.choice_start))
+
+    @property
+    def start(self) -> NDArray[np.int64]:
+        """Return where the choices that lead to each state start."""
+        return self._sorted[0]
+
+    @property
+    def choice(self) -> NDArray[np.int32]:
+        """Return the choices, by the states that they lead to."""
+        return self._sorted[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        rows = self.rows
         states, choices = len(rows.choice_start) - 1, len(rows.branch_start) - 1
-        owner = np.repeat(np.arange(states, dtype=np.int32), np.diff(rows.choice_start))
         if is_there():
             start, choice = np.zeros(states + 1, np.int64), np.empty(len(rows.target), np.int32)
             compiled(turn_around)(rows.branch_start, rows.target, start, choice)
-            return cls(start, choice, owner)
+            return start, choice
         ones = np.ones(len(rows.target), np.int8)
         flipped = csr_matrix((ones, rows.target, rows.branch_start), (choices, states)).tocsc()
-        return cls(flipped.indptr.astype(np.int64), flipped.indices.astype(np.int32), owner)
+        return flipped.indptr.astype(np.int64), flipped.indices.astype(np.int32)
 
     def of_states(self, states: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the choices that lead to any of some states; one that leads to several of them comes several times."""
@@ -231,7 +263,9 @@ def reach_back(
     if is_there():
         seen, nearer = target.copy(), np.full(states, -1, np.int64)
         free = np.ones(states, bool) if through is None else through
-        allowed = np.ones(len(back.state), bool) if choices is None else choices
+        allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices
+        if compiled(sweep_back)(*_parts(rows), free, allowed, seen, nearer, *_means(rows)):
+            return seen, nearer
         queue = np.empty(states, np.int64)
         compiled(search_back)(back.start, back.choice, back.state, free, allowed, seen, nearer, queue)
         return seen, nearer
@@ -243,6 +277,16 @@ def reach_back(
     if through is not None:
         keep &= through[owner]
     return _search_from(target, goes_to[keep], owner[keep], back.choice[keep])
+
+
+def _parts(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the arrays of a graph."""
+    return rows.choice_start, rows.branch_start, rows.target
+
+
+def _means(rows: Rows) -> tuple[NDArray[np.int32], int]:
+    """Return room for what waits, and how many branches to look at before predecessors are sorted instead."""
+    return np.empty((2, len(rows.choice_start) - 1), np.int32), _SWEEPS * len(rows.target) + 1000
 
 
 def _search_from(
@@ -379,12 +423,10 @@ def end_components(
     """
     back = Predecessors.of(rows) if back is None else back
     inside = has_choices(rows) if within is None else within & has_choices(rows)
-    allowed = np.ones(len(back.state), bool) if choices is None else choices.copy()
-    allowed &= inside[back.state]
-    if len(allowed):
-        allowed &= staying(rows, inside)
+    allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices.copy()
+    nowhere = np.zeros(len(inside), bool)
     while True:
-        _drop_stuck(back, inside, allowed)
+        inside = _kept(rows, inside, allowed, nowhere, back)
         if not inside.any():
             return 0, np.full(len(inside), -1, np.int32)
         _, label = components(rows, within=inside, choices=allowed)
@@ -417,6 +459,29 @@ def _drop_stuck(back: Predecessors, inside: Mask, allowed: Mask) -> None:
         np.subtract.at(left, owners, 1)
         owners = np.unique(owners)
         stuck = owners[inside[owners] & (left[owners] == 0)]
+
+
+def _kept(rows: Rows, inside: Mask, allowed: Mask, target: Mask, back: Predecessors) -> Mask:
+    """Return the most of `inside` whose every state has an allowed choice that leads only there or to the target.
+
+    Choices that lead out of it are taken out of `allowed`, in place.
+    """
+    if not is_there():
+        if len(allowed):
+            allowed &= staying(rows, inside | target)
+            allowed &= inside[back.state]
+        inside = inside.copy()
+        _drop_stuck(back, inside, allowed)
+        return inside
+    hit = ~(inside | target)
+    done = compiled(sweep_attract)(*_parts(rows), inside, allowed, True, hit, *_means(rows))
+    inside = inside & ~hit
+    if inside.any():
+        compiled(keep_inside)(rows.branch_start, rows.target, ~hit, allowed)
+        allowed &= inside[back.state]
+        if not done:
+            _drop_stuck(back, inside, allowed)
+    return inside
 
 
 def internal_choices(rows: Rows, numbers: NDArray[np.int32]) -> Mask:
@@ -477,9 +542,11 @@ def prob0(
         return ~reach_back(rows, target, through=through, back=back)[0]
     hit = target.copy()
     left = np.diff(rows.choice_start).copy()
-    leads = np.zeros(len(back.state), bool)
+    leads = np.zeros(len(rows.branch_start) - 1, bool)
     if is_there():
         free = np.ones(len(hit), bool) if through is None else through
+        if compiled(sweep_attract)(*_parts(rows), free, ~leads, False, hit, *_means(rows)):
+            return ~hit
         queue = np.empty(len(hit), np.int64)
         compiled(attract)(back.start, back.choice, back.state, free, left, leads, hit, queue)
         return ~hit
@@ -543,13 +610,12 @@ def prob1(
         first = np.where(has_choices(rows), rows.choice_start[:-1], -1)
         return ~lost, np.where(lost | target, -1, first)
     sure = reach_back(rows, target, through=through, choices=choices, back=back)[0]
-    allowed = np.ones(len(back.state), bool) if choices is None else choices.copy()
-    gone = ~sure
+    allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices.copy()
     while True:
-        into = back.of_states(np.flatnonzero(gone))
-        allowed[into] = False
-        inside = sure & ~target  # what has no choice left that stays goes at once, and what needs it, and so on
-        _drop_stuck(back, inside, allowed)
+        # What has no choice left that stays goes at once, and what needs it, and so on.
+        inside = _kept(rows, sure & ~target, allowed, target, back)
+        if not inside.any():
+            return target.copy(), np.full(len(target), -1, np.int64)
         sure = inside | target
         again, nearer = reach_back(rows, target, through=free & sure, choices=allowed, back=back)
         gone = sure & ~again

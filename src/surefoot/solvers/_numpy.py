@@ -8,9 +8,22 @@ from scipy.sparse import csr_matrix
 
 from surefoot.solvers._problem import Problem
 
-__all__ = ["NumpySweeps"]
+__all__ = ["NumpySweeps", "sums_of_changes"]
 
 Values = NDArray[np.float64]
+
+
+def sums_of_changes(values: Values, change: Values, before: Values, floor: float) -> tuple[float, ...]:
+    """Return the largest of the last changes and of those before; the sums of c², cb and b². All relative to values."""
+    size = np.maximum(np.abs(values), floor)
+    new, old = change / size, before / size
+    return (
+        float(np.abs(new).max(initial=0.0)),
+        float(np.abs(old).max(initial=0.0)),
+        float(new @ new),
+        float(new @ old),
+        float(old @ old),
+    )
 
 
 class NumpySweeps:
@@ -73,3 +86,7 @@ class NumpySweeps:
             new = rows @ start + size
             change, start = new - start, new
         return start, change
+
+    def sums(self, values: Values, change: Values, before: Values, floor: float) -> tuple[float, ...]:
+        """Return what `sums_of_changes` does."""
+        return sums_of_changes(values, change, before, floor)
