@@ -121,9 +121,8 @@ class _Check:
     def _row(self, choice: int, paid: Any) -> Row:
         branches = range(int(self.model.branch_start[choice]), int(self.model.branch_start[choice + 1]))
         row = {int(self.model.target[b]): Fraction(float(self.model.probability[b])) for b in branches}
-        return Fraction(float(paid[choice])) if paid else Fraction(0), {
-            t: p / sum(row.values()) for t, p in row.items()
-        }
+        total = sum(row.values())
+        return Fraction(float(paid[choice])) if paid else Fraction(0), {t: p / total for t, p in row.items()}
 
     def _reach(self, rows: list[list[Row]], start: set[int], which: Callable[[Iterable[bool]], bool]) -> set[int]:
         """Return from where `which` of the choices (any or all) may lead into `start`, the target not being left."""
@@ -162,9 +161,8 @@ class _Check:
 
     def rewards(self, most: bool, low: list[Any], high: list[Any]) -> None:
         """Check bounds of a greatest (`most`) or least reward until the target."""
-        rows, finite, less = self.rows, self.all, None
-        if most:
-            finite = self.all - self._reach(rows, self.all - self._reach(rows, self.target, all), any)
+        rows, less = self.rows, None
+        finite = self.all - (self._reach(rows, self.all - self._reach(rows, self.target, all), any) if most else set())
         while not most and finite != less:  # from where the target is reached for certain by staying among such states
             less, rows = finite, [[row for row in self.rows[s] if set(row[1]) <= finite] for s in self.all]
             finite = self._reach(rows, self.target, any) & finite
