@@ -201,7 +201,7 @@ class Report:
         self.rows.append(row)
         mark = "  * stopped at the cap" if row.capped else ""
         if row.cpu is None:
-            shown = f"{row.value:,.0f} {row.unit}"
+            shown = f"{_figure(row.value)} {row.unit}"
         else:
             shown = f"{seconds(row.cpu)} cpu  {seconds(row.wall)} wall"
         ratio = self.ratio(row.what, row.size)
@@ -348,6 +348,12 @@ def _digits(number: float) -> str:
     return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"
 
 
+def _figure(value: float | None) -> str:
+    """Return a figure that is no time: a whole number, or a small one with three digits."""
+    assert value is not None  # a row without a time has one
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 100 else f"{value:.3g}"
+
+
 def _times(ratio: float | None) -> str:
     return "" if ratio is None else f"{_digits(ratio)}×"
 
@@ -366,7 +372,7 @@ def _cell(row: Row | None) -> str:
     if row is None:
         return ""
     if row.cpu is None:
-        return f"{row.value:,.0f} {row.unit}"
+        return f"{_figure(row.value)} {row.unit}".rstrip()
     waits = row.wall is not None and row.wall > 4 * row.cpu  # for a disk: then the wall clock is the figure to know
     return f"{seconds(row.cpu)}{' (wall ' + seconds(row.wall) + ')' if waits else ''}" + ("\\*" if row.capped else "")
 

@@ -40,11 +40,10 @@ def simulated(model: Model, tries: int, numbers: np.random.Generator) -> Counts:
         here, what = int(model.choice_state[choice]), int(model.choice_action[choice])
         seen = numbers.multinomial(tries, model.probability[where] / model.probability[where].sum())
         for to, count in zip(model.target[where].tolist(), seen.tolist(), strict=True):
-            for _ in range(count):
-                counts.observe(here, what, to)
+            if count:
+                counts.observe(here, what, to, times=count)
     for state in np.flatnonzero(np.diff(model.choice_start) == 0).tolist():
-        counts._ended.add(b"%d" % state)
-        counts._offered.setdefault(b"%d" % state, set())
+        counts.end(state)
     return counts
 
 
@@ -274,6 +273,7 @@ def test_a_number_of_choices_that_is_declared_narrows_the_intervals() -> None:
         (lambda c: c.intervals(initial=7), "initial is 7, a state that was never seen"),
         (lambda c: c.changes(), "without a window nothing is older"),
         (lambda c: c.observe(0, "a", 1, reward=float("nan")), "reward must be finite"),
+        (lambda c: c.observe(0, "a", 1, times=0), "times must be a whole number >= 1"),
         (lambda c: c.observe(0, "a", 1, time=0.5), "time must be a whole number"),
         (lambda c: Counts(window=0), "window must be a whole number >= 1"),
         (lambda c: Counts().estimate(initial=0), "nothing was counted"),

@@ -84,6 +84,7 @@ class Counts:
         ended: bool = False,
         reward: float | None = None,
         time: int | None = None,
+        times: int = 1,
     ) -> None:
         """Count that `action` was taken in `state` and led to `to`.
 
@@ -94,32 +95,35 @@ class Counts:
             ended: whether the episode is over there by the rules of the world, so that nothing follows.
             reward: what it paid; finite. None: not said.
             time: when, in steps; decides what a window keeps. None: later than all before.
+            times: how often, at once, an int >= 1.
 
         Raises:
             ValueRejected: a state or action is no plain value.
-            BadArgument: the reward is not finite, or the time no whole number.
+            BadArgument: the reward is not finite, or the time no whole number, or `times` less than 1.
         """
         if reward is not None and not np.isfinite(reward):
             raise BadArgument(f"reward must be finite, got {reward!r}")
         if time is not None and type(time) is not int:
             raise BadArgument(f"time must be a whole number of steps, got {time!r}")
+        if type(times) is not int or times < 1:
+            raise BadArgument(f"times must be a whole number >= 1, got {times!r}")
         here, what, there = values.encode_state(state), values.encode_action(action), values.encode_state(to)
-        self._count(here, what, there, self._time if time is None else time)
+        self._count(here, what, there, self._time if time is None else time, times)
         if ended:
             self._ended.add(there)
         if reward is not None:
-            self._paid.setdefault((here, what, there), Counter())[float(reward)] += 1
+            self._paid.setdefault((here, what, there), Counter())[float(reward)] += times
 
-    def _count(self, here: bytes, what: bytes, there: bytes, time: int) -> None:
+    def _count(self, here: bytes, what: bytes, there: bytes, time: int, times: int) -> None:
         key = here, what
         seen = self._seen.get(key)
         if seen is None:
             seen = self._seen[key] = Counter()
             self._offered.setdefault(here, set()).add(what)
-        seen[there] += 1
+        seen[there] += times
         self._offered.setdefault(there, set())
         if self.window is not None:
-            self._log.setdefault(key, []).append((time, there))
+            self._log.setdefault(key, []).extend([(time, there)] * times)
         self._time = max(self._time, time) + 1
 
     def offer(self, state: Any, *actions: Any) -> None:
