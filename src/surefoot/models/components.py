@@ -47,6 +47,7 @@ __all__ = [
 
 Mask = NDArray[np.bool_]
 _SWEEPS = 3
+_MUCH = 0.05
 Direction = Literal["max", "min"]
 """Who picks the choices: somebody who wants much, or somebody who wants little.
 
@@ -269,14 +270,44 @@ def reach_back(
         queue = np.empty(states, np.int64)
         compiled(search_back)(back.start, back.choice, back.state, free, allowed, seen, nearer, queue)
         return seen, nearer
+    seen, nearer, done = _pass_back(rows, target, through, choices, back.state)
+    if done:
+        return seen, nearer
     owner = back.state[back.choice]
     goes_to = np.repeat(np.arange(states, dtype=np.int32), np.diff(back.start))
-    keep = ~target[owner]
+    keep = ~seen[owner]
     if choices is not None:
         keep &= choices[back.choice]
     if through is not None:
         keep &= through[owner]
-    return _search_from(target, goes_to[keep], owner[keep], back.choice[keep])
+    every, further = _search_from(seen, goes_to[keep], owner[keep], back.choice[keep])
+    return every, np.where(nearer >= 0, nearer, further)
+
+
+def _pass_back(
+    rows: Rows, target: Mask, through: Mask | None, choices: Mask | None, owner: NDArray[np.int32]
+) -> tuple[Mask, NDArray[np.int64], bool]:
+    """Go over all branches at once, as long as that finds much; say whether everything was found."""
+    seen, nearer = target.copy(), np.full(len(target), -1, np.int64)
+    while len(rows.target):
+        leads = np.logical_or.reduceat(seen[rows.target], rows.branch_start[:-1])
+        leads &= ~seen[owner]
+        if choices is not None:
+            leads &= choices
+        if through is not None:
+            leads &= through[owner]
+        taken = np.flatnonzero(leads)[::-1]
+        if not len(taken):
+            break
+        before = int(seen.sum())
+        seen[owner[taken]] = True
+        nearer[owner[taken]] = taken  # the first choice of a state is written last
+        found = int(seen.sum())
+        if found == len(seen):
+            break
+        if found - before < _MUCH * (len(seen) - before):
+            return seen, nearer, False
+    return seen, nearer, True
 
 
 def _parts(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
@@ -467,10 +498,19 @@ def _kept(rows: Rows, inside: Mask, allowed: Mask, target: Mask, back: Predecess
     Choices that lead out of it are taken out of `allowed`, in place.
     """
     if not is_there():
+        allowed &= inside[back.state]
+        while True:
+            if len(allowed):
+                allowed &= staying(rows, inside | target)
+            some = np.zeros(len(inside), bool)
+            some[back.state[allowed]] = True
+            before, inside = int(inside.sum()), inside & some
+            if int(inside.sum()) in (0, before):
+                return inside
+            if before - int(inside.sum()) < _MUCH * before:
+                break
         if len(allowed):
             allowed &= staying(rows, inside | target)
-            allowed &= inside[back.state]
-        inside = inside.copy()
         _drop_stuck(back, inside, allowed)
         return inside
     hit = ~(inside | target)
@@ -573,6 +613,7 @@ def prob1(
     *,
     through: Mask | None = None,
     choices: Mask | None = None,
+    zero: Mask | None = None,
     back: Predecessors | None = None,
 ) -> tuple[Mask, NDArray[np.int64]]:
     """Say where the probability to reach `target` is exactly 1, and by which choices.
@@ -583,6 +624,7 @@ def prob1(
         direction: `max`: some way to choose makes it 1; `min`: it is 1 whatever is chosen.
         through: (S,) bool, the states that a run may pass before the target; None: all.
         choices: (C,) bool, the choices that may be taken, for `max`; None: all.
+        zero: (S,) bool, where it is 0, if that is known already: what `prob0` says of the same question.
         back: the predecessors, if they are known already.
 
     Returns:
@@ -605,11 +647,13 @@ def prob1(
     back = Predecessors.of(rows) if back is None else back
     free = np.ones(len(target), bool) if through is None else through
     if direction == "min":
-        avoiding = prob0(rows, target, "min", through=through, back=back)
+        avoiding = prob0(rows, target, "min", through=through, back=back) if zero is None else zero
         lost = reach_back(rows, avoiding, through=free & ~target, back=back)[0]
         first = np.where(has_choices(rows), rows.choice_start[:-1], -1)
         return ~lost, np.where(lost | target, -1, first)
-    sure = reach_back(rows, target, through=through, choices=choices, back=back)[0]
+    if zero is None:
+        zero = ~reach_back(rows, target, through=through, choices=choices, back=back)[0]
+    sure = ~zero
     allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices.copy()
     while True:
         # What has no choice left that stays goes at once, and what needs it, and so on.
