@@ -2,11 +2,12 @@
 
 The proof is that of optimistic value iteration: when one sweep over all choices, with every rounding pushed upwards,
 raises no value, then the values are upper bounds (and likewise below). It does not matter where the guess comes from.
-The guess is what modified policy iteration has reached, plus what is still missing, read off the last two changes of
-each value.
+What a policy earns bounds the solution from one side; there sweeps over the policy are proof enough. The guess is what
+modified policy iteration has reached, with a slack around it: a function of the values that every step uses up a part
+of, so that what is still missing is less. Where all changes shrink by one factor, the rest is added up at once.
 
-Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (what
-is missing).
+Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (the
+rest). The slack from concavity is our own; see `_Search._make_slack`.
 """
 
 from __future__ import annotations
@@ -304,9 +305,10 @@ class _Search:
     def _make_slack(self) -> None:
         """Find what to widen bounds by, and how much a sweep may move values then.
 
-        Something of it must be used up on every step. For values x with a chance to fail, x (2 - log x) is such (it is
-        concave: its mean over what follows is below it), and costs no search. Else it is in proportion to the steps
-        that are still to come, weighed by what they are worth.
+        Something of it must be used up on every step: slack > rows · slack, for the choices that are best or nearly so.
+        x (2 - log x) of the values x is such where what follows differs in worth, as where one may fail: it is concave
+        and rises, so by Jensen's inequality its mean over what follows is below it, and it is never much more than x.
+        Else the slack is in proportion to the steps that are still to come, weighed by what they are worth.
         """
         size = relative_size(self.problem, self.values)
         steps, used_up = self._concave(size) if self.failed < 2 else (size, 0.0)
@@ -320,11 +322,12 @@ class _Search:
 
     def _concave(self, size: Values) -> tuple[Values, float]:
         """Return a concave function of the values, and which part of the size of each value a step uses up at least."""
-        found = np.ones_like(size)
         if self.problem.relative:
             some = self.values > 0
             found = np.where(some, self.values, 0.0)
             found[some] *= 2.0 - np.log(found[some] / float(found.max(initial=0.0)))
+        else:
+            found = np.full_like(size, self._floor())
         _, change = self.sweeps.steps(self.policy, np.zeros_like(size), found, 1)
         self.used += self.share
         left = (-change / size)[found > 0]
