@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from surefoot.models._compiled import (
     attract,
@@ -15,13 +16,24 @@ from surefoot.models._compiled import (
     sweep_attract,
     sweep_back,
     turn_around,
+    without_numba,
 )
-from surefoot.models.components import Predecessors, end_components, internal_choices, prob0, reach, reach_back, staying
+from surefoot.models.components import (
+    Direction,
+    Predecessors,
+    end_components,
+    internal_choices,
+    prob0,
+    reach,
+    reach_back,
+    staying,
+)
 from surefoot.models.solution import Objective
 from surefoot.solvers._intervals import IntervalProblem, IntervalRows, IntervalSweeps
 from surefoot.solvers._numba import sum_changes, sweep_all, sweep_intervals, sweep_policy, take_rows
 from surefoot.solvers._numpy import NumpySweeps, sums_of_changes
 from surefoot.solvers._reduce import reduce
+from surefoot.solvers.optimistic import optimistic
 from surefoot.testing.solvers import random_model
 
 
@@ -160,3 +172,24 @@ def test_branches_are_sorted_into_what_becomes_of_them() -> None:
         assert (start[1], target[0]) == (1, 1)
         assert np.isclose(due[0], constant)
         assert np.isclose(share[0], weight)
+
+
+@pytest.mark.parametrize("direction", ["max", "min"])
+def test_what_is_compiled_and_what_is_not_make_the_same_problem(direction: Direction) -> None:
+    pytest.importorskip("numba", reason="the package numba (extra: fast) is not installed")
+    for seed in range(20):
+        model = random_model([99, seed], states=8, actions=3)
+        paid = model.expected_reward("cost") if seed % 2 else None
+        objective = Objective(model.labels["goal"], direction, reward=paid)
+        fast = reduce(model, objective)
+        with without_numba():
+            plain = reduce(model, objective)
+        assert np.array_equal(fast.open_, plain.open_), f"{seed}: which states are decided"
+        assert np.array_equal(fast.lower, plain.lower), f"{seed}: what is decided"
+        one, other = fast.problem, plain.problem
+        assert (one.size, one.rounding, one.relative) == (other.size, other.rounding, other.relative)
+        # The order of the nodes may differ: so what is equal is what solving both says.
+        found = optimistic(model, objective, engine="numba").upper
+        with without_numba():
+            again = optimistic(model, objective, engine="numpy").upper
+        assert np.allclose(found, again, rtol=3e-6, atol=1e-12), f"{seed}: bounds"

@@ -6,6 +6,8 @@ imports it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -26,13 +28,32 @@ __all__ = [
     "sweep_attract",
     "sweep_back",
     "turn_around",
+    "without_numba",
 ]
 
 
-@cache
+_hidden = False
+
+
 def is_there() -> bool:
     """Say whether numba is installed."""
+    return not _hidden and _found()
+
+
+@cache
+def _found() -> bool:
     return find_spec("numba") is not None
+
+
+@contextmanager
+def without_numba() -> Iterator[None]:
+    """Work as if numba were not installed: to measure and to test what there is without it."""
+    global _hidden
+    before, _hidden = _hidden, True
+    try:
+        yield
+    finally:
+        _hidden = before
 
 
 @cache

@@ -2,11 +2,12 @@
 
 The proof is that of optimistic value iteration: when one sweep over all choices, with every rounding pushed upwards,
 raises no value, then the values are upper bounds (and likewise below). It does not matter where the guess comes from.
-The guess is what modified policy iteration has reached, plus what is still missing, read off the last two changes of
-each value.
+What a policy earns bounds the solution from one side; there sweeps over the policy are proof enough. The guess is what
+modified policy iteration has reached, with a slack around it: a function of the values that every step uses up a part
+of, so that what is still missing is less. Where all changes shrink by one factor, the rest is added up at once.
 
-Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (what
-is missing).
+Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (the
+rest). The slack from concavity is our own; see `_Search._make_slack`.
 """
 
 from __future__ import annotations
@@ -45,9 +46,8 @@ _TINY = 1e-280
 _MOST_FAILURES = 60
 _MOST_STEPS = 5_000
 _NONE = (1.0, 0.0)
-_PART = 0.1
+_PART = 0.2
 _LEAST = 1e-11
-_PATIENCE = 6.0
 _GROWTH = 1.1
 
 
@@ -57,6 +57,10 @@ class Sweeps(Protocol):
     @property
     def problem(self) -> Problem | IntervalProblem:
         """Return what is swept over."""
+
+    @property
+    def patience(self) -> float:
+        """Return how many sweeps over a policy to spend at first before it is improved."""
 
     def improve(self, values: Values, push: tuple[float, float], /) -> tuple[Values, NDArray[np.int64]]:
         """Return the values after one sweep over all choices, and the best choice of each node."""
@@ -216,57 +220,56 @@ class _Search:
         self.sweeps, self.problem, self.tolerance = sweeps, sweeps.problem, tolerance
         self.budget, self.used, self.failed = float(max_sweeps), 0.0, 0
         self.may_be_direct = may_be_direct
-        self.from_below = self.problem.relative and self.problem.direction == "max"
-        """Whether all values on the way are lower bounds, so that nothing has to be proved below."""
-        self.below: Values | None = None
-        """The last values that were lower bounds."""
         self.values = np.zeros(self.problem.size)
         self.share = self.problem.size / max(len(self.problem.constant), 1)
         self.policy = self.problem.choice_start[:-1].copy()
-        self.patience = _PATIENCE
+        self.patience = sweeps.patience
+        self.count = max(4, int(self.patience / 3))
+        """How many sweeps over a policy come before one looks how much they moved."""
         self.equations: float | None = None
         self.moved = np.inf
         """By how much the last sweep moved a value, as a part of it."""
         self.slack: Values | None = None
-        self.goal = tolerance
+        self.goal = tolerance / 4
         """How much a sweep may move values when they are to be proved, with a slack around them."""
         self.margin = 0.0
-        self.upper: Values | None = None
+        self.bounds: dict[str, Values] = {}
 
     def run(self) -> Enclosure:
         """Improve, evaluate, try to prove."""
         while self.used < self.budget and self.failed < _MOST_FAILURES:
-            values, self.policy = self.sweeps.improve(self.values, self._push())
+            values, self.policy = self.sweeps.improve(self.values, _NONE)
             self.used += 1
             gained = self.sweeps.sums(values, values - self.values, self.values, self._floor())[0]
             self.values = values
-            ready = gained <= self.tolerance / 2  # what is better still, a slack makes up for
-            if ready:
+            if gained <= self.tolerance / 2 and (self.slack is None or self.failed > 1):
                 self._make_slack()
-            if not self._evaluate(self.goal if ready else max(_PART * gained, self.tolerance / 4)):
+            # At first a slack may make up for what is better still; when it did not, that must be less than it is.
+            ready = gained <= (self.goal if self.failed else self.tolerance / 2)
+            if not self._evaluate(self.goal if ready else max(_PART * gained, self.goal)):
                 return self._directly()
             if ready and self.moved <= self.goal:
                 done = self._proved()
                 if done is not None:
                     return done
                 self.failed += 1
+                self.goal = self.margin / 4.0 ** min(self.failed - 1, 6)
         return self._spent()
-
-    def _push(self) -> tuple[float, float]:
-        return pushes(self.problem, self.values)[0] if self.from_below else _NONE
 
     def _floor(self) -> float:
         return max(self.problem.floor, _TINY)
 
     def _evaluate(self, wanted: float) -> bool:
         """Sweep over the policy until that moves values by at most `wanted`. False: solve linear equations instead."""
-        count, spent, before_jump = 4, 0.0, np.inf
+        count, spent, before_jump = self.count, 0.0, np.inf
         while True:
-            self.values, change, before = self.sweeps.evaluate(self.policy, self.values, self._push(), count)
+            self.values, change, before = self.sweeps.evaluate(self.policy, self.values, _NONE, count)
             spent += count * self.share
             self.moved, earlier, *sums = self.sweeps.sums(self.values, change, before, self._floor())
             if self.moved <= max(wanted, 4 * self.problem.rounding) or self.used + spent >= self.budget:
+                self.count = max(self.count // 2, 2)
                 break
+            self.count = max(4, int(self.patience / 3))
             if spent >= self.patience * self.share:
                 self.patience *= _GROWTH  # while the policy is bad, what it is worth to the last digit is no use
                 break
@@ -286,8 +289,6 @@ class _Search:
         part = both / others if others > 0 else 0.0
         if not 0 < part < 1 or squares * others - both * both > (1 - part) ** 2 / 4 * squares * others:
             return False
-        if self.from_below:
-            self.below, self.from_below = self.values, False
         self.values = self.values + change * (part / (1 - part))
         return True
 
@@ -304,9 +305,10 @@ class _Search:
     def _make_slack(self) -> None:
         """Find what to widen bounds by, and how much a sweep may move values then.
 
-        Something of it must be used up on every step. For values x with a chance to fail, x (2 - log x) is such (it is
-        concave: its mean over what follows is below it), and costs no search. Else it is in proportion to the steps
-        that are still to come, weighed by what they are worth.
+        Something of it must be used up on every step: slack > rows · slack, for the choices that are best or nearly so.
+        x (2 - log x) of the values x is such where what follows differs in worth, as where one may fail: it is concave
+        and rises, so by Jensen's inequality its mean over what follows is below it, and it is never much more than x.
+        Else the slack is in proportion to the steps that are still to come, weighed by what they are worth.
         """
         size = relative_size(self.problem, self.values)
         steps, used_up = self._concave(size) if self.failed < 2 else (size, 0.0)
@@ -316,15 +318,16 @@ class _Search:
             part = self.tolerance / (2 * max(float((steps / size).max()), 1.0))
         self.slack = part * steps
         self.margin = used_up * part / 2
-        self.goal = self.margin / 4.0 ** min(self.failed, 6)
+        self.goal = self.margin / 4.0 ** min(max(self.failed - 1, 0), 6)
 
     def _concave(self, size: Values) -> tuple[Values, float]:
         """Return a concave function of the values, and which part of the size of each value a step uses up at least."""
-        found = np.ones_like(size)
         if self.problem.relative:
             some = self.values > 0
             found = np.where(some, self.values, 0.0)
             found[some] *= 2.0 - np.log(found[some] / float(found.max(initial=0.0)))
+        else:
+            found = np.full_like(size, self._floor())
         _, change = self.sweeps.steps(self.policy, np.zeros_like(size), found, 1)
         self.used += self.share
         left = (-change / size)[found > 0]
@@ -345,19 +348,15 @@ class _Search:
     def _proved(self) -> Enclosure | None:
         """Try to prove both sides, with more sweeps where it failed before."""
         assert self.slack is not None
-        lower: Values | None = self.values
-        if not self.from_below:
-            lower = self._prove(self.values - self.slack, "lower")
+        lower = self._prove(self.values - self.slack, "lower")
         if lower is None:
             return None
-        self.below = lower if self.problem.direction == "max" else self.below
         upper = self._prove(self.values + self.slack, "upper")
         if upper is None:
             return None
-        self.upper = upper
-        if not close(self.problem, lower, upper, self.tolerance):
-            return None
-        return Enclosure(lower, upper, self.policy, int(np.ceil(self.used)), True)
+        self.bounds = {"lower": lower, "upper": upper}
+        found = self._found()
+        return found if found.close else None
 
     def _prove(self, guess: Values, side: Literal["lower", "upper"]) -> Values | None:
         """Return what is proved of a guess: by sweeps over the policy on the side where what it earns is a bound."""
@@ -367,7 +366,7 @@ class _Search:
             found, change, _ = self.sweeps.evaluate(self.policy, guess, pushes(self.problem, guess)[side == "upper"], 2)
             self.used += 2 * self.share
             return found if bool((change >= 0).all() if side == "lower" else (change <= 0).all()) else None
-        inner = (0, 2, 8) if self.failed < 2 else (0, 8, 32, 128)
+        inner = ((0, 2), (0,), (0,))[self.failed] if self.failed < 3 else (0, 8, 32, 128)
         bound, count = prove(self.sweeps, guess, side, self.policy, margin=self.margin / 2, inner=inner)
         self.used += count
         return bound
@@ -384,18 +383,19 @@ class _Search:
 
     def _spent(self) -> Enclosure:
         """Return the bounds that hold although the budget is spent."""
+        side: Literal["lower", "upper"] = "lower" if self.problem.direction == "max" else "upper"
+        if side not in self.bounds and isinstance(self.problem, Problem):
+            bound = self._prove(self.values, side)
+            if bound is not None:
+                self.bounds[side] = bound
+        return self._found()
+
+    def _found(self) -> Enclosure:
         nothing = np.full(self.problem.size, np.inf)
-        lower = self.values if self.from_below else self.below
-        if lower is None:
-            lower = np.zeros_like(nothing) if self.problem.relative else -nothing
-        upper = nothing if self.upper is None else self.upper
-        return Enclosure(
-            lower,
-            upper,
-            self.policy,
-            int(np.ceil(self.used)),
-            close(self.problem, lower, upper, self.tolerance),
-        )
+        lower = self.bounds.get("lower", np.zeros_like(nothing) if self.problem.relative else -nothing)
+        upper = self.bounds.get("upper", nothing)
+        near = close(self.problem, lower, upper, self.tolerance)
+        return Enclosure(lower, upper, self.policy, int(np.ceil(self.used)), near)
 
 
 def proved_directly(

@@ -230,6 +230,8 @@ def pick(branch_start: NDArray[np.int64], lower: Values, upper: Values, worth: V
 class IntervalSweeps:
     """Sweep over the nodes of an interval problem with NumPy; the methods mean what those of `NumpySweeps` mean."""
 
+    patience = 8.0
+
     def __init__(self, problem: IntervalProblem) -> None:
         self.problem = problem
         self.best = np.maximum if problem.direction == "max" else np.minimum

@@ -105,7 +105,8 @@ def sum_changes(values: Any, change: Any, before: Any, floor: float) -> tuple[fl
     last = earlier = squares = both = others = 0.0
     for node in range(len(values)):
         size = max(abs(values[node]), floor)
-        new, old = change[node] / size, before[node] / size
+        new = min(max(change[node] / size, -1e100), 1e100)
+        old = min(max(before[node] / size, -1e100), 1e100)
         last, earlier = max(last, abs(new)), max(earlier, abs(old))
         squares += new * new
         both += new * old
@@ -171,6 +172,8 @@ def sweep_intervals(
 
 class NumbaSweeps:
     """Sweep over the nodes of a problem; the methods mean what those of `NumpySweeps` mean."""
+
+    patience = 6.0
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -287,7 +287,8 @@ def _fill(
     share = probability[where] if discount == 1.0 else probability[where] * discount
     goes = node[to]
     done, back = goes < 0, goes == home[row]
-    leaves = np.bincount(row[~back], share[~back], minlength=len(kept))
+    loops = bool(back.any())
+    leaves = np.bincount(row[~back], share[~back], minlength=len(kept)) if loops else np.ones(0)
     if discount == 1.0 and not leaves.all():
         use = leaves > 0
         return _fill(rows, probability, kept[use], home[use], node, decided, paid, discount)
@@ -296,9 +297,9 @@ def _fill(
     if paid is not None:
         constant = constant + paid[kept]
     weight, of = share[keep], row[keep]
-    stays = np.bincount(row[back], share[back], minlength=len(kept))
-    if stays.any():
+    if loops:
         # What stays is 1 minus what leaves: adding up what leaves keeps its digits where it is little.
+        stays = np.bincount(row[back], share[back], minlength=len(kept))
         part = np.where(stays > 0, leaves if discount == 1.0 else 1.0 - stays, 1.0)
         constant /= part
         weight /= part[of]
