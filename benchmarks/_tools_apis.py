@@ -79,7 +79,8 @@ class Trading(Api):
         for scenario in scenarios("TradingBot"):
             for number in range(8):
                 status = "Closed" if number in (0, 4) else "Open"
-                yield {**scenario, "authenticated": number > 1, "market_status": status}
+                changes = {"authenticated": number > 1, "market_status": status, "random_seed": number}
+                yield {**scenario, **changes}
 
     def _symbol(self, wrong: bool) -> str:
         if wrong:
