@@ -76,7 +76,8 @@ def _episode(
         lines.append({**line, "prior": prior_now})
 
     def change(effect: list[Any], step: int, why: str) -> None:
-        put("change", step, {"action": why, "args": {}, "accepted": True, "message": "", "effect": effect, "intent": []})
+        what = {"action": why, "args": {}, "accepted": True, "message": "", "effect": effect, "intent": []}
+        put("change", step, what)
         prior.append(lines[-1]["i"])
 
     for step in range(calls):
