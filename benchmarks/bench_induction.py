@@ -1,7 +1,7 @@
 """Learn what tools accept with no vocabulary, from recorded calls; beside hand-written and unthinking vocabularies.
 
     python benchmarks/bench_induction.py --data FOLDER [--domain NAME] [--sizes 100,300] [--seeds 0,1] [--tracks H,Z]
-                                         [--json FILE] [--quick] [--alone] [--errors]
+                                         [--ask 300] [--json FILE] [--quick] [--alone] [--errors]
 
 FOLDER holds a recording of any domain in the format of `_recording.py`. Each model observes a sample of the calls of
 the split "train" (`random.Random(seed).sample(train, n)`, in that order) and then predicts each call of "heldout"
@@ -83,7 +83,7 @@ class Tables:
 
     def add(self, title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Add a table and print it."""
-        found = [[str(cell) for cell in row] for row in rows]
+        found = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
         if found:
             self.all.append({"title": title, "head": list(head), "rows": found})
             print(f"\n{title}\n\n" + markdown(head, found) + "\n", flush=True)
@@ -257,6 +257,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--sizes", type=numbers, default=list(SIZES), help="how many calls to learn from")
     parser.add_argument("--seeds", type=numbers, default=list(SEEDS), help="the samples")
     parser.add_argument("--tracks", type=lambda text: text.split(","), default=list(TRACKS), help=",".join(TRACKS))
+    parser.add_argument("--ask", type=numbers, default=list(ACTIVE), help="calls in random order beside `next_probe`")
     parser.add_argument("--json", type=Path, help="write every figure there")
     parser.add_argument("--quick", action="store_true", help="the curve alone: no noise, no raw values, no asking")
     parser.add_argument("--alone", action="store_true", help="without the peer")
@@ -278,8 +279,8 @@ def main(words: list[str] | None = None) -> int:
         scores += raw(recording, [size for size in RAW if size <= max(given.sizes)], peer, say)
         if "N" in given.tracks:
             scores += noise(recording, NOISE, given.tracks, peer, say)
-        for size in ACTIVE:
-            if size <= len(recording.train) // 3:
+        for size in given.ask:
+            if size <= len(recording.train):
                 for seed in given.seeds[:2]:
                     asked += active(recording, size, seed, say)
     tables = Tables()
