@@ -89,7 +89,7 @@ def _episode(
         before = world.look(action, args)
         if step == 0:
             start = difference({kind: world.base[kind] for kind in before}, before, []) if world.scenarios else []
-            name = str(world.subject)
+            name = json.dumps(start)
             if start and name in scenarios:
                 prior.append(scenarios[name])
             elif start:
