@@ -35,7 +35,7 @@ class World:
 
     action = "act"
 
-    def __init__(self, seed: int, things: int = 60, owners: int = 12) -> None:
+    def __init__(self, seed: int, things: int = 300, owners: int = 40) -> None:
         """Make the tables and the rule; rules that accept under a tenth or over nine tenths of calls are drawn anew."""
         self.rng = rng = random.Random(f"world {seed}")
         self.table, self.owners, *rest = rng.sample(WORDS, 8)

@@ -20,9 +20,9 @@ Only = Mapping[str, list[str]]
 Say = Callable[[Score], object]
 
 
-def induced() -> Any:
+def induced(**options: Any) -> Any:
     """Make the model that is measured: no vocabulary."""
-    return ConservativeActionModel()
+    return ConservativeActionModel(**options)
 
 
 def ours(predicates: Predicates, only: Only) -> Any:

@@ -20,17 +20,15 @@ share of the refusals that were answered.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
-from _harness import command_of, here
 from _induction import active, curve, noise, raw
 from _recording import Recording
+from _tables import Tables
 from _verdicts import Score
 
 __all__ = ["PUBLISHED", "main"]
@@ -72,27 +70,6 @@ TARGETS: dict[str, dict[int, float]] = {
 NOISE_TARGETS: dict[str, dict[str, tuple[float, int]]] = {"retail": {"0.2%": (0.01, 0), "5.0%": (0.06, 5)}}
 NOISE_TARGETS["retail"]["1.0%"] = (0.02, 5)
 OBSERVE_US, PREDICT_US, LONGEST_PREDICT_MS = 2_000.0, 100.0, 5.0
-
-
-class Tables:
-    """Markdown tables of what was found, each with its title."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self.all: list[dict[str, Any]] = []
-
-    def add(self, title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Add a table and print it."""
-        found = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
-        if found:
-            self.all.append({"title": title, "head": list(head), "rows": found})
-            print(f"\n{title}\n\n" + markdown(head, found) + "\n", flush=True)
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def say(score: Score) -> None:
@@ -193,13 +170,9 @@ def beside_rows(domain: str, scores: Sequence[Score]) -> list[list[str]]:
     return [[who, *(cells.get(size, "") for size in sizes)] for who, cells in found.items()]
 
 
-def judge(domain: str, scores: Sequence[Score], asked: Sequence[Score]) -> list[dict[str, Any]]:
-    """Return each target, what was found, and whether it was met."""
-    found: list[dict[str, Any]] = []
-
-    def add(target: str, text: str, held: bool) -> None:
-        found.append({"target": target, "found": text, "held": held})
-
+def judge(tables: Tables, domain: str, scores: Sequence[Score], asked: Sequence[Score]) -> None:
+    """Say of each target what was found, and whether it was met."""
+    add = tables.judge
     for (track, who, size), group in groups(scores).items():
         if who != "surefoot" or track not in ("Z", "Z+M"):
             continue
@@ -232,7 +205,6 @@ def judge(domain: str, scores: Sequence[Score], asked: Sequence[Score]) -> list[
         text = f"{chosen.all.errors} errors, {chosen.all.abstention:.2%}; random: {plain.all.errors}"
         target = f"next_probe, {chosen.trained:,} calls: as good as {plain.trained:,} in random order"
         add(target, f"{text}, {plain.all.abstention:.2%}", met)
-    return found
 
 
 def conditions_rows(scores: Sequence[Score]) -> list[list[str]]:
@@ -272,10 +244,12 @@ def main(words: list[str] | None = None) -> int:
     if not given.alone and find_spec("solvi") is None:
         parser.error("the peer is not installed: pip install 'surefoot[bench]', or --alone")
     recording = Recording(given.data, given.domain)
-    where, peer = here(), not given.alone
+    peer = not given.alone
     refused = sum(not probe.accepted for probe in recording.heldout)
     title = f"{recording.domain}: {len(recording.train):,} calls to learn from, {len(recording.heldout):,} held out"
-    print(f"{command_of(__file__)}\n{where}\n{recording.sha256}\n{title} ({refused:,} of them refused)\n", flush=True)
+    tables = Tables(title, __file__)
+    tables.notes += [f"{title} ({refused:,} of them refused)", *map(" ".join, recording.sha256.items())]
+    print(tables.command, tables.where, *tables.notes, "", sep="\n", flush=True)
     scores = curve(recording, given.sizes, given.seeds, given.tracks, peer, say)
     asked: list[Score] = []
     if not given.quick:
@@ -286,7 +260,6 @@ def main(words: list[str] | None = None) -> int:
             if size <= len(recording.train):
                 for seed in given.seeds[:2]:
                     asked += active(recording, size, seed, say)
-    tables = Tables()
     sizes = sorted({score.trained for score in scores})
     head = ["errors / unknown, means over samples", *(f"{size:,}" for size in sizes)]
     tables.add("Beside the others", head, beside_rows(recording.domain, scores))
@@ -296,21 +269,15 @@ def main(words: list[str] | None = None) -> int:
     head = ["track", "model", "calls", "observe", "longest (wall)", "predict", "longest (wall)", "longest (CPU)"]
     tables.add("Costs (CPU time, means over calls and samples)", head, cost_rows(scores))
     tables.add("What the model relied on, largest sample", ["action", "condition"], conditions_rows(scores))
-    targets = judge(recording.domain, scores, asked)
-    for target in targets:
-        print(f"{'pass' if target['held'] else 'MISS'}  {target['target']}: {target['found']}")
+    judge(tables, recording.domain, scores, asked)
+    met = tables.say_targets()
     if given.errors:
         for score in scores:
             for number, action, reason in score.wrong[:50] if score.track in ("Z", "Z+M") else ():
                 print(f"wrong: {score.track} {score.trained} seed {score.seed} call {number} {action}: {reason}")
     if given.json:
-        notes = [title, f"{refused:,} of the held-out calls were refused", *map(" ".join, recording.sha256.items())]
-        data: dict[str, Any] = {"title": title, "command": command_of(__file__), **where, "notes": notes, "checks": []}
-        data |= {"targets": targets, "rows": [], "tables": tables.all}
-        data["figures"] = [score.plain() for score in (*scores, *asked)]
-        given.json.parent.mkdir(parents=True, exist_ok=True)
-        given.json.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 1 if given.strict and not all(target["held"] for target in targets) else 0
+        tables.write(given.json, {"figures": [score.plain() for score in (*scores, *asked)]})
+    return 1 if given.strict and not met else 0
 
 
 if __name__ == "__main__":

@@ -130,3 +130,12 @@ def test_random_worlds_run(tmp_path: Path) -> None:
     done = run("bench_induction_worlds.py", "--worlds", "2", "--calls", "60", "--noise", "0", "--json", str(out))
     assert done.returncode == 0, done.stderr
     assert {"targets", "rows", "date", "versions"} <= json.loads(out.read_text(encoding="utf-8")).keys()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.05])
+def test_what_is_stated_holds_over_200_worlds(benchmarks: Any, noise: float) -> None:
+    module = benchmarks("bench_induction_worlds")
+    counts = [module.try_world(seed, 400, noise, "safe")[0] for seed in range(200)]
+    assert sum(c.errors > 0 for c in counts) <= module.allowed(200)
+    assert noise or not any(c.fa for c in counts)
