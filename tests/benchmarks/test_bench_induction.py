@@ -24,7 +24,9 @@ def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Record 240 visits to a clinic: a patient is taken where the ward is open and has a bed left."""
-    wards = {f"w{n}": {"open": n % 3 > 0, "beds": n % 4, "name": f"Ward {n}"} for n in range(12)}
+    wards: dict[str, dict[str, Any]] = {
+        f"w{n}": {"open": n % 3 > 0, "beds": n % 4, "name": f"Ward {n}"} for n in range(12)
+    }
     lines = []
     for i in range(240):
         ward = f"w{(i * 7) % 12}"

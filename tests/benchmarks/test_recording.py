@@ -150,7 +150,7 @@ class Locker:
 def test_a_world_is_recorded_as_it_was(benchmarks: Any, tmp_path: Path) -> None:
     tools, recorder, recording = benchmarks("_tools"), benchmarks("record_tools"), benchmarks("_recording")
 
-    class Lockers(tools.ApiWorld):  # type: ignore[misc]  # its base is loaded from a path
+    class Lockers(tools.ApiWorld):  # type: ignore[misc, name-defined]  # its base is loaded from a path
         domain = "locker"
 
         def __init__(self, rng: random.Random) -> None:
