@@ -102,6 +102,11 @@ def test_it_runs_on_any_domain_and_its_page_can_be_published(benchmarks: Any, fo
     assert "| Z, 120 calls: no errors in any sample | at most 0 | yes |" in page
 
 
+def test_without_a_recording_it_says_what_it_needs(benchmarks: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert benchmarks("bench_induction").main([]) == 0
+    assert "skipped: needs --data FOLDER" in capsys.readouterr().out
+
+
 def test_tracks_that_are_not_known_are_named(folder: Path) -> None:
     done = run("bench_induction.py", "--data", str(folder), "--alone", "--tracks", "Z,Q")
     assert done.returncode == 2
