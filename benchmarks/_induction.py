@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -88,14 +89,20 @@ def curve(
             for who, make in _contenders(peer).items():
                 scores.append(measure("H", who, make(predicates, only), told, asked, seed=seed))
                 say(scores[-1])
-    for _, seed, sample in samples(recording, sizes, seeds):
+    for size, seed, sample in samples(recording, sizes, seeds):
         for track in ("Z", "Z+M"):
             if track in tracks:
                 model = induced()
                 score = measure(track, "surefoot", model, sample, recording.heldout, seed=seed, messages=track != "Z")
-                score.conditions = relied_on(model, recording)
-                scores.append(score)
+                start = time.process_time()
+                model.settle()
+                took = time.process_time() - start
+                settled = measure(f"{track}, settled", "surefoot", model, [], recording.heldout, seed=seed)
+                settled.trained, settled.observe_us = size, took / size * 1e6
+                settled.conditions = relied_on(model, recording)
+                scores += [score, settled]
                 say(score)
+                say(settled)
     return scores
 
 
@@ -103,9 +110,15 @@ def _contenders(peer: bool) -> dict[str, Callable[[Predicates, Only], Any]]:
     return {"surefoot": ours, "solvi": solvi} if peer else {"surefoot": ours}
 
 
-def relied_on(model: Any, recording: Recording) -> dict[str, list[str]]:
-    """Return what a model says it relies on, by action."""
-    return {action: [str(one) for one in model.conditions(action)] for action in actions(recording)}
+def relied_on(model: Any, recording: Recording) -> dict[str, list[dict[str, Any]]]:
+    """Return what a model says it relies on, by action: template, words, refusals behind it, rivals."""
+    return {
+        action: [
+            {"kind": rule.kind, "words": rule.words, "support": rule.support, "rivals": len(rule.rivals)}
+            for rule in model.conditions(action)
+        ]
+        for action in actions(recording)
+    }
 
 
 def actions(recording: Recording) -> list[str]:
@@ -172,8 +185,11 @@ def active(
     for _ in range(round(size * share) - first):
         places = rng.sample(range(len(pool)), min(offered, len(pool)))
         candidates = [(pool[at].state, pool[at].action, pool[at].args) for at in places]
-        chosen = model.next_probe(candidates)
-        at = places[candidates.index(chosen)]
+        question = model.next_probe(candidates)
+        chosen = (
+            0 if question is None else next(n for n, (_, _, args) in enumerate(candidates) if args is question.args)
+        )
+        at = places[chosen]
         pool[at], pool[-1] = pool[-1], pool[at]
         probe = pool.pop()
         model.observe(probe.state, probe.action, probe.args, probe.accepted)

@@ -94,7 +94,8 @@ class Score:
 
     Attributes:
         track: "H" (hand-written vocabulary), "raw" (one generated without thought), "Z" (none), "Z+M" (none, and the
-            messages of refusals), each with the noise where there is any.
+            messages of refusals), each with the noise where there is any; "settled": asked again after `settle`, whose
+            cost then stands as that of observing.
         who: the model.
         all: every held-out call.
         actions: the same by action.
@@ -105,6 +106,7 @@ class Score:
             CPU.
         longest_predict_cpu_ms: the longest single `predict`, by the CPU time of the thread that asks.
         wrong: the held-out calls that were answered wrongly, by number, with the reason given.
+        silent: how often "unknown" was answered, by action, outcome and the reason given.
         conditions: what the model says it relies on, when it can say so.
     """
 
@@ -120,11 +122,13 @@ class Score:
     longest_predict_ms: float = 0.0
     longest_predict_cpu_ms: float = 0.0
     wrong: list[tuple[int, str, str]] = field(default_factory=list)
-    conditions: dict[str, list[str]] = field(default_factory=dict)
+    silent: Counter[tuple[str, bool, str]] = field(default_factory=Counter)
+    conditions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return everything as plain values, without the wrong calls themselves (but with how many)."""
+        """Return everything as plain values, but of the wrong calls only how many, and no reasons."""
         found = asdict(self)
+        del found["silent"]
         found["wrong"] = len(self.wrong)
         return found
 
@@ -199,4 +203,9 @@ def measure(
         longest_predict * 1e3,
         longest_cpu * 1e3,
         found,
+        Counter(
+            (probe.action, probe.accepted, str(getattr(answer, "reason", "")))
+            for answer, probe in zip(verdicts, heldout, strict=True)
+            if answer.verdict == "unknown"
+        ),
     )

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -207,13 +208,40 @@ def judge(tables: Tables, domain: str, scores: Sequence[Score], asked: Sequence[
         add(target, f"{text}, {plain.all.abstention:.2%}", met)
 
 
-def conditions_rows(scores: Sequence[Score]) -> list[list[str]]:
-    """Return which conditions the model relied on, in the first sample of the largest size."""
-    found = [score for score in scores if score.track == "Z" and score.conditions]
-    if not found:
-        return []
-    last = max(found, key=lambda score: (score.trained, -score.seed))
-    return [[action, f"`{words}`"] for action, all_words in last.conditions.items() for words in all_words]
+def last_of(scores: Iterable[Score]) -> Score | None:
+    """Return the first sample of the largest size that says what the model relied on."""
+    found = [score for score in scores if score.conditions and score.track.startswith("Z,")]
+    return max(found, key=lambda score: (score.trained, -score.seed), default=None)
+
+
+def conditions_rows(score: Score) -> list[list[object]]:
+    """Return which conditions the model relied on."""
+    return [
+        [action, rule["kind"], f"`{rule['words']}`", rule["support"], rule["rivals"]]
+        for action, rules in score.conditions.items()
+        for rule in rules
+    ]
+
+
+def template_rows(score: Score) -> list[list[object]]:
+    """Return how many conditions of each template the model relied on, and for how many refusals."""
+    rules = [rule for found in score.conditions.values() for rule in found]
+    kinds = Counter(rule["kind"] for rule in rules)
+    return [
+        [kind, n, sum(rule["support"] for rule in rules if rule["kind"] == kind)] for kind, n in kinds.most_common()
+    ]
+
+
+def tell_errors(scores: Iterable[Score]) -> None:
+    """Print wrong answers, and why the model abstained most often."""
+    for score in scores:
+        if not score.track.startswith("Z"):
+            continue
+        head = f"{score.track} {score.trained} seed {score.seed}"
+        for number, action, reason in score.wrong[:50]:
+            print(f"wrong: {head} call {number} {action}: {reason}")
+        for (action, accepted, reason), times in score.silent.most_common(20):
+            print(f"unknown: {head} {times:,} {'accepted' if accepted else 'refused'} {action}: {reason}")
 
 
 def numbers(text: str) -> list[int]:
@@ -268,13 +296,16 @@ def main(words: list[str] | None = None) -> int:
     tables.add("By action (sums over samples)", head, action_rows(scores))
     head = ["track", "model", "calls", "observe", "longest (wall)", "predict", "longest (wall)", "longest (CPU)"]
     tables.add("Costs (CPU time, means over calls and samples)", head, cost_rows(scores))
-    tables.add("What the model relied on, largest sample", ["action", "condition"], conditions_rows(scores))
+    last = last_of(scores)
+    if last is not None:
+        head = ["template", "conditions", "refusals that violate them"]
+        tables.add(f"Templates that fired, {last.trained:,} calls, seed {last.seed}", head, template_rows(last))
+        head = ["action", "template", "condition", "refusals", "rivals"]
+        tables.add(f"What it relied on, {last.trained:,} calls, seed {last.seed}", head, conditions_rows(last))
     judge(tables, recording.domain, scores, asked)
     met = tables.say_targets()
     if given.errors:
-        for score in scores:
-            for number, action, reason in score.wrong[:50] if score.track in ("Z", "Z+M") else ():
-                print(f"wrong: {score.track} {score.trained} seed {score.seed} call {number} {action}: {reason}")
+        tell_errors(scores)
     if given.json:
         tables.write(given.json, {"figures": [score.plain() for score in (*scores, *asked)]})
     return 1 if given.strict and not met else 0
