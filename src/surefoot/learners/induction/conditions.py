@@ -32,6 +32,9 @@ _KIND_COSTS = {
     "at least": 3.0,
     "at most": 3.0,
     "either": 2.0,
+    "is": 1.5,
+    "is not": 2.0,
+    "absent": 1.5,
 }
 
 
@@ -65,11 +68,13 @@ class Condition:
         """Put a condition together."""
         self.kind, self.terms, self.param, self.extra = kind, terms, param, extra
         self.cost = _KIND_COSTS[kind] + joint_cost(terms) + extra
+        if kind == "either":
+            self.cost += sum(_KIND_COSTS[part.kind] + part.extra for part in param)
         inner = ", ".join(t.key for t in terms)
         if kind == "either":
             self.key = f"either({param[0].key} | {param[1].key})"
-        elif kind == "value":
-            self.key = f"value({inner} {param!r})"
+        elif kind in ("is", "is not"):
+            self.key = f"{kind}({inner}, {param!r})"
         else:
             self.key = f"{kind}({inner})"
 
@@ -116,6 +121,12 @@ class Condition:
                 return f"{a} >= {self.param!r}"
             case "at most":
                 return f"{a} <= {self.param!r}"
+            case "is":
+                return f"{a} is {_shown(self.param)}"
+            case "is not":
+                return f"{a} is not {_shown(self.param)}"
+            case "absent":
+                return f"{a} does not exist"
             case "either":
                 return f"{self.param[0].words()} or {self.param[1].words()}"
         raise AssertionError(self.kind)
@@ -149,7 +160,7 @@ def _shown(value: Any) -> str:
     return "MISSING" if value is MISSING else repr(value)
 
 
-_WITH_PARAM = {"domain", "each domain", "at least", "at most"}
+_WITH_PARAM = {"is", "is not", "domain", "each domain", "at least", "at most"}
 
 
 def _present(value: Any) -> bool:
@@ -173,6 +184,18 @@ def _each_domain(values: Any, allowed: Any) -> bool:
     if values is MISSING:
         return MISSING in allowed
     return all(_domain(value, allowed) for value in values)
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    return bool((("bool", value) if type(value) is bool else value) == wanted)
+
+
+def _is_not(value: Any, wanted: Any) -> bool:
+    return not _is(value, wanted)
+
+
+def _absent(value: Any) -> bool:
+    return value is MISSING
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -271,4 +294,7 @@ TESTS: dict[str, Callable[..., bool]] = {
     "lt": _lt,
     "at least": _ge,
     "at most": _le,
+    "is": _is,
+    "is not": _is_not,
+    "absent": _absent,
 }

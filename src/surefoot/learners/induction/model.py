@@ -23,47 +23,52 @@ class _Compiled:
     def __init__(self, known: Knowledge) -> None:
         wanted: list[Condition] = []
         for one in known.chosen:
-            wanted += [one.condition, *one.rivals]
+            wanted += [one.condition, *(r for r, _ in one.rivals)]
         wanted += known.doubts + known.guards
         terms = [t for c in wanted for t in _terms(c)]
         self.program = Program(terms)
         index = self.program.index
         self.known = known
         self.chosen = [
-            (one, one.condition.check(index), [(r, r.check(index)) for r in one.rivals]) for one in known.chosen
+            (one, one.condition.check(index), [(r, r.check(index), by) for r, by in one.rivals]) for one in known.chosen
         ]
         self.doubts = [(c, c.check(index)) for c in (*known.doubts, *known.guards)]
         self.index = index
 
     def judge(self, state: Any, args: Any) -> tuple[str, str]:
         slots = self.program.run(state, args)
+        against = 0.0
         violated = False
-        doubt = ""
+        doubt = words = ""
         for one, check, rivals in self.chosen:
-            if not check(slots):
-                violated = True
-                if one.score < STRONG:
-                    doubt = doubt or f"weak: {one.condition}"
-                    continue
-                if one.condition.kind == "domain":
-                    value = frozen(slots[self.index[one.condition.terms[0].key]])
-                    if one.values.get(value, 0) < 1 and len(one.values) < 3:
-                        doubt = doubt or f"new value: {one.condition}"
-                        continue
-                for rival, agree in rivals:
-                    if agree(slots):
-                        doubt = doubt or f"rival of {one.condition}: {rival}"
-                        break
-                else:
-                    return "refuse", f"not {one.condition} ({one.support} cases)"
-            else:
-                for rival, agree in rivals:
-                    if not agree(slots):
-                        doubt = doubt or f"rival of {one.condition}: {rival}"
-                        break
-        if violated:
-            return "unknown", doubt
-        if doubt:
+            if check(slots):
+                if not doubt:
+                    for rival, agree, _ in rivals:
+                        if not agree(slots):
+                            doubt = f"rival of {one.condition}: {rival}"
+                            break
+                continue
+            violated = True
+            score = one.score
+            why = "weak"
+            if one.condition.kind == "domain":
+                value = frozen(slots[self.index[one.condition.terms[0].key]])
+                known = one.values.get(value)
+                if known is not None:
+                    if known < score:
+                        score, why = known, f"value {value!r}"
+                elif not one.closed:
+                    score, why = 0.0, f"new value {value!r}"
+            for rival, agree, by in rivals:
+                if by < score and agree(slots):
+                    score, why = by, f"rival {rival}"
+            if score > 0:
+                against += score
+            doubt = f"{why} {score:.1f}: {one.condition}"
+            words = words or f"not {one.condition} ({one.support} cases)"
+            if against >= STRONG:
+                return "refuse", words
+        if violated or doubt:
             return "unknown", doubt
         for c, check in self.doubts:
             if not check(slots):
@@ -71,6 +76,18 @@ class _Compiled:
         if self.known.missed > UNMET:
             return "unknown", f"unmet reasons {self.known.missed:.1%}"
         return "accept", ""
+
+
+def _names(value: Any, found: set[str]) -> None:
+    if isinstance(value, str):
+        found.add(value)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _names(part, found)
+    elif isinstance(value, dict):
+        found.update(value)
+        for part in value.values():
+            _names(part, found)
 
 
 def _terms(c: Condition) -> list[Any]:
@@ -102,18 +119,13 @@ class InducedActionModel:
                 for column, at in zip(columns, slots, strict=True):
                     column.append(reduced(found[at]))
             refused = np.array([not r[2] for r in rows], dtype=bool)
-            frame = Frame(terms, columns, refused)
-            pools[action] = Pool(list(frame.survivors()), int((~refused).sum()), int(refused.sum()))
-            pools[action].frame = frame  # type: ignore[attr-defined]
+            touched: set[str] = set()
+            for row in rows:
+                if row[3] is not None:
+                    _names(row[3], touched)
+            frame = Frame(terms, columns, refused, frozenset(touched))
+            pools[action] = Pool(frame)
         for action, known in select(pools).items():
-            frame = pools[action].frame  # type: ignore[attr-defined]
-            for one in known.chosen:
-                if one.condition.kind == "domain":
-                    column = frame.column[one.condition.terms[0].key]
-                    for i in frame.bad:
-                        v = frozen(column[i])
-                        if v not in one.condition.param:
-                            one.values[v] = one.values.get(v, 0) + 1
             self.compiled[action] = _Compiled(known)
 
     def predict(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:

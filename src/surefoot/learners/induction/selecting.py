@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
@@ -9,18 +10,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln
 
-from surefoot.learners.induction.conditions import Condition
+from surefoot.learners.induction.columns import Frame
+from surefoot.learners.induction.conditions import Condition, frozen
+from surefoot.learners.induction.terms import fields_of, reads_args
 
 __all__ = ["Chosen", "Knowledge", "Pool", "select"]
 
 ACTIVATION = 1.0
-"""What it costs an action to share a condition that another one pays for."""
+"""What it costs an action to share a condition that another one pays for, before their experience is counted."""
 STRONG = 5.0
 RIVAL = 5.0
 DOUBT = 5.0
-GUARD = 9.0
+LEAK = (0.3, 6.0)
+"""Prior of the rate of refusals that no condition explains: Beta, mean 5 %."""
+GUARD = 17.0
+PLAIN_GUARD = 9.0
+TOUCHED = 3.0
+EXPECTED = 4.0
+"""How many conditions an action is expected to have, before anything is seen."""
 MOST_RIVALS = 24
+MOST_PAIRS = 300
 Bools = NDArray[np.bool_]
 
 
@@ -32,8 +43,9 @@ class Chosen:
     score: float
     support: int
     unique: int
-    rivals: list[Condition] = field(default_factory=list)
-    values: dict[Any, int] = field(default_factory=dict)
+    rivals: list[tuple[Condition, float]] = field(default_factory=list)
+    values: dict[Any, float] = field(default_factory=dict)
+    closed: bool = True
 
 
 @dataclass
@@ -52,79 +64,180 @@ class Knowledge:
 class Pool:
     """The surviving conditions of one action, and which refused calls each explains."""
 
-    def __init__(self, found: list[tuple[Condition, Bools]], accepted: int, refused: int) -> None:
-        self.accepted, self.refused = accepted, refused
-        self.found = [(c, w) for c, w in found if w.any()]
-        self.guards = [c for c, w in found if not w.any()]
-        self.wrong = (
-            np.array([w for _, w in self.found], dtype=bool) if self.found else np.zeros((0, refused), dtype=bool)
-        )
-        self.costs = np.array([c.cost for c, _ in self.found])
-        self.at = {c.key: i for i, (c, _) in enumerate(self.found)}
-        self.open = np.ones(refused, dtype=bool)
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.accepted, self.refused = len(frame.good), len(frame.bad)
+        self.found = list(frame.survivors())
+        self.many = max(0.0, log(max(frame.prior, 1e-9) / EXPECTED))
+        self.open = np.ones(self.refused, dtype=bool)
         self.picked: list[int] = []
+        self._tabulate()
+
+    def _tabulate(self) -> None:
+        self.wrong = (
+            np.array([w for _, w in self.found], dtype=bool)
+            if self.found
+            else np.zeros((0, self.refused), dtype=bool)
+        )
+        self.costs = np.array([c.cost + self.many for c, _ in self.found])
+        self.extras = np.array([c.extra for c, _ in self.found])
+        self.at = {c.key: i for i, (c, _) in enumerate(self.found)}
 
     def worth(self, explained: Any, uncovered: int) -> Any:
         """Return the gain in log-likelihood of explaining some of the uncovered refusals."""
         return likelihood(uncovered - explained, self.accepted) - likelihood(uncovered, self.accepted)
 
+    def gains(self) -> NDArray[Any]:
+        """Return what each condition's explanation of open refusals is worth."""
+        if not self.found:
+            return np.zeros(0)
+        return np.asarray(self.worth(self.wrong[:, self.open].sum(axis=1), int(self.open.sum())))
+
+    def add_pairs(self) -> bool:
+        """Add conditions of the form "one or the other" that explain what is left open."""
+        if self.open.sum() < 2 or not self.accepted:
+            return False
+        literals, wrong = self.frame.literals()
+        if not literals:
+            return False
+        good = wrong[:, self.frame.good].astype(np.float32)
+        bad = wrong[:, self.frame.bad]
+        left = bad[:, self.open].astype(np.float32)
+        some = (good.sum(axis=1) > 0) & (left.sum(axis=1) > 0)
+        places = np.flatnonzero(some)
+        good, left = good[places], left[places]
+        explained = left @ left.T
+        clear = (good @ good.T == 0) & (explained >= 2)
+        uncovered = int(self.open.sum())
+        rows, columns = np.nonzero(np.triu(clear, 1))
+        if not len(rows):
+            return False
+        worth = self.worth(explained[rows, columns], uncovered)
+        costs = np.array([literals[places[i]].cost + literals[places[j]].cost for i, j in zip(rows, columns, strict=True)])
+        order = np.argsort(-(worth - costs), kind="stable")[:MOST_PAIRS]
+        added = False
+        for at in order.tolist():
+            one, other = literals[places[rows[at]]], literals[places[columns[at]]]
+            pair = Condition("either", (*one.terms, *other.terms), (one, other), self.many)
+            if pair.key in self.at or (one.terms == other.terms and one.kind == other.kind):
+                continue
+            both = bad[places[rows[at]]] & bad[places[columns[at]]]
+            if float(worth[at]) - pair.cost > -DOUBT:
+                self.found.append((pair, both))
+                added = True
+        if added:
+            self._tabulate()
+        return added
+
 
 def likelihood(uncovered: Any, accepted: int) -> Any:
-    """Return the log-likelihood when each call that violates nothing is refused at one rate (with a half added)."""
+    """Return the log-likelihood of so many refusals without a reason: each at one unknown rate, Beta-distributed."""
     u = np.asarray(uncovered, dtype=float)
-    rate = (u + 0.5) / (u + accepted + 1.0)
-    return u * np.log(rate) + accepted * np.log1p(-rate)
+    return betaln(u + LEAK[0], accepted + LEAK[1]) - betaln(*LEAK)
+
+
+class _Sharing:
+    """What the actions know together about conditions on the same terms."""
+
+    def __init__(self, pools: Mapping[str, Pool]) -> None:
+        self.pools = pools
+        self.using: dict[str, set[str]] = {}
+
+    def cost(self, action: str, condition: Condition) -> float:
+        """Return what a condition that others use costs an action."""
+        users = self.using.get(condition.key, set()) - {action}
+        if not users:
+            return float("inf")
+        against = 0
+        for name, pool in self.pools.items():
+            if name == action or name in users or pool.accepted < 5:
+                continue
+            column = pool.frame.column
+            against += all(t.key in column for t in condition.terms)
+        return max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5))) + condition.extra
 
 
 def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
     """Pick, for all actions together, the conditions whose explanation is worth their cost; then look for rivals."""
-    paid: set[str] = set()
-    gains: dict[str, NDArray[Any]] = {}
+    sharing = _Sharing(pools)
+    _greedy(pools, sharing)
+    if any([pool.add_pairs() for pool in pools.values()]):
+        _greedy(pools, sharing)
+    for name, pool in pools.items():
+        _improve(name, pool, sharing)
+    concluded = {name: _conclude(name, pool, sharing) for name, pool in pools.items()}
+    _weigh_values(pools, concluded)
+    return concluded
 
-    def refresh(name: str) -> None:
-        pool = pools[name]
-        explained = pool.wrong[:, pool.open].sum(axis=1) if len(pool.found) else np.zeros(0)
-        gains[name] = pool.worth(explained, int(pool.open.sum()))
 
-    for name in pools:
-        refresh(name)
+def _greedy(pools: Mapping[str, Pool], sharing: _Sharing) -> None:
+    gains = {name: pool.gains() for name, pool in pools.items()}
+    paid = sharing.using
     while True:
         total: dict[str, float] = {}
         cost: dict[str, float] = {}
         who: dict[str, list[str]] = {}
         for name, pool in pools.items():
-            worthy = np.flatnonzero(gains[name] > ACTIVATION)
-            for i in worthy:
+            for i in np.flatnonzero(gains[name] > ACTIVATION + pool.extras):
                 c = pool.found[i][0]
-                total[c.key] = total.get(c.key, 0.0) + float(gains[name][i]) - ACTIVATION
-                total[c.key] -= c.extra
-                cost[c.key] = c.cost - c.extra
+                total[c.key] = total.get(c.key, 0.0) + float(gains[name][i]) - ACTIVATION - c.extra
+                cost[c.key] = float(pool.costs[i]) - c.extra
                 who.setdefault(c.key, []).append(name)
         best, key = 0.0, None
         for k, gain in total.items():
             net = gain - (0.0 if k in paid else cost[k])
             if net > best or (net == best and key is not None and k < key):
                 best, key = net, k
-        if key is None or best <= 0:
-            break
-        paid.add(key)
+        if key is None:
+            return
         for name in who[key]:
             pool = pools[name]
             i = pool.at[key]
-            if gains[name][i] - ACTIVATION - pool.found[i][0].extra <= 0:
-                gains[name][i] = 0
-                continue
             pool.picked.append(i)
             pool.open &= ~pool.wrong[i]
-            refresh(name)
-    return {name: _conclude(pool, paid) for name, pool in pools.items()}
+            gains[name] = pool.gains()
+            paid.setdefault(key, set()).add(name)
 
 
-def _conclude(pool: Pool, paid: set[str]) -> Knowledge:
-    """Weigh each picked condition by what it alone explains, and collect its rivals."""
-    effective = np.array(
-        [ACTIVATION + c.extra if c.key in paid else c.cost for c, _ in pool.found], dtype=float
+def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
+    """Replace what greed picked by what explains the same better, and drop what others explain."""
+    for _ in range(12):
+        effective = _effective(name, pool, sharing)
+        counts = pool.wrong[pool.picked].sum(axis=0) if pool.picked else np.zeros(pool.refused)
+        leftover = int(pool.open.sum())
+        best = (0.5, -1, -1)
+        for i in pool.picked:
+            unique = pool.wrong[i] & (counts == 1)
+            without = leftover + int(unique.sum())
+            scores = pool.worth(pool.wrong[:, unique | pool.open].sum(axis=1), without) - effective
+            scores[[p for p in pool.picked if p != i]] = -np.inf
+            j = int(np.argmax(scores))
+            gain = float(scores[j] - scores[i])
+            if gain > best[0]:
+                best = (gain, i, j)
+            if -float(scores[i]) > max(best[0], gain):
+                best = (-float(scores[i]), i, -1)
+        _, i, j = best
+        if i < 0:
+            return
+        pool.picked.remove(i)
+        sharing.using[pool.found[i][0].key].discard(name)
+        if j >= 0:
+            pool.picked.append(j)
+            sharing.using.setdefault(pool.found[j][0].key, set()).add(name)
+        pool.open = ~pool.wrong[pool.picked].any(axis=0) if pool.picked else np.ones(pool.refused, dtype=bool)
+
+
+def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
+    """Return what each condition costs an action, given what others use."""
+    return np.array(
+        [min(float(pool.costs[i]), sharing.cost(name, c)) for i, (c, _) in enumerate(pool.found)], dtype=float
     )
+
+
+def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
+    """Weigh each picked condition by what it alone explains, and collect its rivals."""
+    effective = _effective(name, pool, sharing)
     leftover = int(pool.open.sum())
     chosen: list[Chosen] = []
     picked = list(pool.picked)
@@ -145,18 +258,63 @@ def _conclude(pool: Pool, paid: set[str]) -> Knowledge:
         mine = float(scores[i])
         near = [j for j in np.flatnonzero(scores > mine - RIVAL) if j != i and j not in picked]
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
-        own = float(pool.worth(k, without))
-        one = Chosen(c, mine, int(pool.wrong[i].sum()), k, [pool.found[j][0] for j in near[:MOST_RIVALS]])
-        one.score = own - effective[i]
+        rivals = [(pool.found[j][0], mine - float(scores[j])) for j in near[:MOST_RIVALS]]
+        one = Chosen(c, mine, int(pool.wrong[i].sum()), k, rivals)
+        if c.kind == "domain":
+            column = pool.frame.column[c.terms[0].key]
+            for at, row in enumerate(pool.frame.bad):
+                value = frozen(column[row])
+                if value not in c.param:
+                    one.values[value] = one.values.get(value, 0) + int(unique[at])
+            good = Counter(frozen(column[row]) for row in pool.frame.good)
+            once = sum(times == 1 for times in good.values())
+            one.closed = len(one.values) >= 3 and once + 0.5 <= 0.02 * pool.accepted
+            one.values = {v: float(pool.worth(m, leftover + m)) for v, m in one.values.items()}
         chosen.append(one)
     doubts = []
+    n = pool.accepted + pool.refused
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
-        close = [j for j in np.flatnonzero((scores > -DOUBT)) if j not in picked]
+        bar = np.array([_guard(c, pool.frame.touched) for c, _ in pool.found])
+        dear = scores > log(max(1, n)) - bar
+        close = [j for j in np.flatnonzero((scores > -DOUBT) | dear) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
-        doubts = [pool.found[j][0] for j in close[:64]]
-    guards = [c for c in pool.guards if c.cost <= GUARD or c.key in paid]
-    n = pool.accepted + pool.refused
+        doubts = [pool.found[j][0] for j in close[:2000]]
+    guards: list[Condition] = []
     missed = (single + leftover + 0.5) / max(1, n)
     return Knowledge(chosen, doubts, guards, leftover, pool.accepted, pool.refused, missed)
+
+
+def _guard(condition: Condition, touched: frozenset[str]) -> float:
+    """Return how improbable a condition may be and still keep a call that violates it from being accepted.
+
+    Conditions that tie arguments to each other or to the state are what environments check, and so are conditions on
+    what the action changes; a single value somewhere in the state is mostly an accident of the sample.
+    """
+    if condition.kind in ("domain", "each domain", "at least", "at most"):
+        (term,) = condition.terms
+        return PLAIN_GUARD + TOUCHED * any(name in touched for name in fields_of(term))
+    if condition.kind == "present":
+        return GUARD
+    mixed = any(reads_args(t) for t in condition.terms)
+    return GUARD if mixed else PLAIN_GUARD
+
+
+def _weigh_values(pools: Mapping[str, Pool], known: Mapping[str, Knowledge]) -> None:
+    """Add to the evidence against a value what other actions say about it."""
+    allowed: dict[str, Counter[Any]] = {}
+    refused: dict[str, Counter[Any]] = {}
+    for found in known.values():
+        for one in found.chosen:
+            if one.condition.kind == "domain":
+                allowed.setdefault(one.condition.key, Counter()).update(one.condition.param)
+                refused.setdefault(one.condition.key, Counter()).update(v for v, w in one.values.items() if w > 0)
+    for found in known.values():
+        for one in found.chosen:
+            if one.condition.kind == "domain":
+                key = one.condition.key
+                for value in {*refused[key], *one.values} - set(one.condition.param):
+                    own = one.values.get(value, 0.0)
+                    against = refused[key][value] - (own > 0)
+                    one.values[value] = own + log((against + 0.5) / (allowed[key][value] + 0.5))

@@ -36,6 +36,10 @@ _COSTS = {
 }
 
 
+MEASURES = frozenset({"len", "sum", "sumdiff", "sumtimes", "minus", "times", "number"})
+"""Operations whose values are only compared as numbers."""
+
+
 class Term:
     """One thing that can be read from (state, args): an operation on other terms.
 
@@ -94,6 +98,25 @@ def rooted(term: Term) -> bool:
             return False
         term = term.parents[0]
     return term.op == "args"
+
+
+def reads_args(term: Term) -> bool:
+    """Say whether a term's value comes from an argument other than by the first look-up that leads to it."""
+    if rooted(term) and term.op != "args":
+        return True
+    if term.op in ("get", "join", "join2"):
+        return any(reads_args(p) for p in term.parents[1:]) and term.parents[0].depth > 1
+    return any(reads_args(p) for p in term.parents if p.op != "args")
+
+
+def fields_of(term: Term) -> set[str]:
+    """Return the names of the fields on the way from the last look-up to a term."""
+    if term.op == "get":
+        return set()
+    found = {term.param} if term.op == "field" and not rooted(term) else set()
+    for parent in term.parents[:1]:
+        found |= fields_of(parent)
+    return found
 
 
 def _visits(term: Term, table: str) -> bool:
