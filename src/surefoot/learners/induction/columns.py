@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.learners.induction.conditions import TESTS, Condition, frozen
-from surefoot.learners.induction.terms import MEASURES, Term, is_number, rooted
+from surefoot.learners.induction.terms import MEASURES, Term, is_number
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Frame", "HERE"]
@@ -89,15 +89,19 @@ class Frame:
                 numbers.append(found)
         self.codes = np.array(codes, dtype=np.int64).reshape(len(self.scalars), self.n)
         self.figures = np.array(numbers, dtype=np.float64).reshape(len(self.numbers), self.n)
-        self.kinds = [self._kinds(self.column[t.key]) for t in self.scalars]
+        self.kinds = [self._kinds(t, self.column[t.key]) for t in self.scalars]
         self.vector_kinds = [
-            self._kinds([x for v in self.column[t.key] if v is not MISSING for x in v]) for t in self.vectors
+            self._kinds(t, [x for v in self.column[t.key] if v is not MISSING for x in v]) for t in self.vectors
         ]
 
     @staticmethod
-    def _kinds(found: Sequence[Any]) -> frozenset[str]:
+    def _kinds(term: Term, found: Sequence[Any]) -> frozenset[str]:
+        """Return the types of a term's values, as far as they can be equal to those of other terms."""
+        if term.op == "shape":
+            return frozenset()
         names = {type(v).__name__ for v in found if v is not MISSING and v is not HERE}
-        return frozenset({"number" if name in ("int", "float") else name for name in names} - {"NoneType"})
+        number = "count" if term.op == "len" else "number"
+        return frozenset({number if name in ("int", "float") else name for name in names} - {"NoneType"})
 
     def _add_vector(self, term: Term, column: list[Any]) -> None:
         longest = min(MOST_ELEMENTS, max(len(v) for v in column if v is not MISSING))
@@ -160,7 +164,7 @@ class Frame:
         Good-Turing: the share of calls with a value met once is the chance that the next one's value is new.
         """
         once = int((counts == 1).sum())
-        return once * max(0.5, log(len(self.good) / len(counts))) if once else 0.0
+        return once * max(1.0, log(len(self.good) / len(counts))) if once else 0.0
 
     def _each_domains(self) -> Iterator[tuple[Condition, Bools]]:
         back = {code: value for value, code in self.intern.items()}
@@ -191,7 +195,7 @@ class Frame:
             for j in np.flatnonzero(same & fits) + i + 1:
                 if (good[i] == good[j]).all() and good[i].any():
                     wrong = bad[i] != bad[j]
-                    if wrong.any() or rooted(one) != rooted(self.scalars[j]):
+                    if wrong.any() or one.rooted != self.scalars[j].rooted:
                         yield Condition("equal", (one, self.scalars[j])), wrong
             for j in np.flatnonzero(never & fits) + i + 1:
                 wrong = (bad[i] == bad[j]) & (bad[i] != 0)
@@ -200,9 +204,9 @@ class Frame:
 
     def _pairs_of_vectors(self) -> Iterator[tuple[Condition, Bools]]:
         for i, one in enumerate(self.vectors):
-            if not rooted(one):
+            if not one.rooted:
                 self._count_pairs(i)
-            if rooted(one):
+            if one.rooted:
                 repeated = self._repeated(i)
                 self.prior += exp(-Condition("distinct", (one,)).cost)
                 if not repeated[self.good].any():
@@ -210,8 +214,8 @@ class Frame:
             for j, other in enumerate(self.vectors):
                 if i == j or not (self.vector_kinds[i] & self.vector_kinds[j]) - {"bool"}:
                     continue
-                near = one.origin == other.origin or (rooted(one) and rooted(other))
-                if not rooted(one) and not (near and i < j):
+                near = one.origin == other.origin or (one.rooted and other.rooted)
+                if not one.rooted and not (near and i < j):
                     continue
                 yield from self._pair_of_vectors(i, j, near and i < j)
 
@@ -224,7 +228,7 @@ class Frame:
 
     def _pair_of_vectors(self, i: int, j: int, near: bool) -> Iterator[tuple[Condition, Bools]]:
         terms = (self.vectors[i], self.vectors[j])
-        for kind in (("subset", "bag", "disjoint") if rooted(terms[0]) else ()) + (
+        for kind in (("subset", "bag", "disjoint") if terms[0].rooted else ()) + (
             ("each equal", "each differ") if near else ()
         ):
             self.prior += exp(-5.0 - terms[1].cost)
@@ -272,7 +276,7 @@ class Frame:
                 bad = (self.codes[i][self.bad, None] == array[self.bad]).any(axis=1)
                 one = self.scalars[i]
                 if all_in[at] and len(self.good):
-                    if not bad.all() or rooted(one):
+                    if not bad.all() or one.rooted:
                         yield Condition("member", (one, other)), ~bad
                 elif bad.any() and len(self.good):
                     yield Condition("not member", (one, other)), bad
@@ -286,20 +290,31 @@ class Frame:
                 self.prior += 2 * exp(-3.0 - one.cost) + 2 * len(self.numbers) * exp(-5.0 - one.cost)
                 known = good[i][~np.isnan(good[i])]
                 if len(known):
+                    step = log(1 + len(np.unique(self.figures[i][~np.isnan(self.figures[i])])))
                     for kind, bound, wrong in (
                         ("at least", known.min(), bad[i] < known.min()),
                         ("at most", known.max(), bad[i] > known.max()),
                     ):
                         if wrong.any():
-                            yield Condition(kind, (one,), _plain(bound)), wrong
+                            yield Condition(kind, (one,), _plain(bound), step), wrong
+                fits = self._comparable(i)
                 for kind, broken in (("le", np.greater), ("lt", np.greater_equal)):
                     alive = ~broken(good[i], good).any(axis=1)
                     wrong = broken(bad[i], bad)
                     both = (~np.isnan(good[i]) & ~np.isnan(good)).any(axis=1)
                     keep = wrong.any(axis=1) if kind == "lt" else wrong.any(axis=1) | both
-                    for j in np.flatnonzero(alive & keep):
+                    for j in np.flatnonzero(alive & keep & fits):
                         if j != i:
                             yield Condition(kind, (one, self.numbers[j])), wrong[j]
+
+    def _comparable(self, i: int) -> Bools:
+        """Return which numbers a number can be compared with: counts with whole numbers, and where ranges overlap."""
+        low, high = np.nanmin(self.figures, axis=1), np.nanmax(self.figures, axis=1)
+        known = ~np.isnan(self.figures)
+        whole = ((self.figures == np.round(self.figures)) | ~known).all(axis=1)
+        counts = np.array([t.op == "len" for t in self.numbers])
+        fits = (high[i] >= low) & (high >= low[i])
+        return np.asarray(fits & (whole if counts[i] else (~counts | whole[i])))
 
     # -- literals for pairs ------------------------------------------------------------------------------------------
 
@@ -342,12 +357,13 @@ class Frame:
             for i, one in enumerate(self.numbers):
                 above = self.figures[i] > self.figures
                 below = self.figures[i] < self.figures
-                for j in range(len(self.numbers)):
+                fits = self._comparable(i)
+                for j in np.flatnonzero(fits):
                     if j != i and above[j].sum() >= 2 and below[j].sum() >= 2:
                         found.append((Condition("le", (one, self.numbers[j])), above[j]))
         for j, other in enumerate(self.vectors):
             for i, one in enumerate(self.scalars):
-                if rooted(one) and (self.kinds[i] & self.vector_kinds[j]) - {"bool"}:
+                if one.rooted and (self.kinds[i] & self.vector_kinds[j]) - {"bool"}:
                     wrong = ~(self.codes[i][:, None] == self.lists[j]).any(axis=1)
                     add(Condition("member", (one, other)), Condition("not member", (one, other)), wrong)
         found.sort(key=lambda pair: (pair[0].cost, pair[0].key))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from surefoot.learners.induction.terms import ARGS, STATE, Term, as_number, derive, is_number, rooted
+from surefoot.learners.induction.terms import ARGS, STATE, Term, as_number, derive, is_number
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["grow"]
@@ -115,7 +115,7 @@ class _Growth:
         self.tables: list[Term] = []
         self.lists: list[Term] = []  # rank 0 lists of records
         self.keys: list[Term] = []
-        self.tried: set[tuple[str, str]] = set()
+        self.asked = (0, 0, 0)
 
     def values(self, term: Term) -> list[Any]:
         known = self.columns.get(term.key)
@@ -208,33 +208,24 @@ class _Growth:
     def look_ups(self) -> list[Term]:
         """Return the look-ups and joins, not tried before, that find something."""
         found: list[Term] = []
-        for table in self.tables:
-            if table.rank and table.op == "get" and table.parents[0] in (STATE,):
-                continue
-            for key in self.keys:
-                pair = (table.key, key.key)
-                if pair in self.tried:
-                    continue
-                self.tried.add(pair)
-                if not self.sensible(table, key):
+        tables, records, keys = self.asked
+        self.asked = (len(self.tables), len(self.lists), len(self.keys))
+        far = [(at, key) for at, key in enumerate(self.keys) if not _is_near(key)]
+        near = [(at, key) for at, key in enumerate(self.keys) if _is_near(key)]
+        for at, table in enumerate(self.tables):
+            root = table.op == "field" and table.parents[0].op == "state"
+            for place, key in (*near, *far) if root else near:
+                if at < tables and place < keys:
                     continue
                 term = Term("get", (table, key))
                 if term.cost <= DEAREST and self.zips(table, key) and self.hits(term):
                     found.append(term)
-        for records in self.lists:
-            for key in self.keys:
-                pair = (records.key, key.key)
-                if pair in self.tried:
-                    continue
-                self.tried.add(pair)
-                found += self._joins(records, key)
+        for at, rows in enumerate(self.lists):
+            root = rows.op == "field" and rows.parents[0].op == "state"
+            for place, key in (*near, *far) if root else near:
+                if (at >= records or place >= keys) and key.parents[0] != rows:
+                    found += self._joins(rows, key)
         return found
-
-    def sensible(self, table: Term, key: Term) -> bool:
-        """Leave out look-ups of a record's own parts in itself, and of parts far away in a table that is near."""
-        near = key.parents[0].op == "args" or (key.op in ("each", "field") and rooted(key))
-        root = table.op == "field" and table.parents[0].op == "state"
-        return near or root
 
     def measure(self) -> None:
         """Add what can be counted and summed, numbers written as text, and the patterns of arguments."""
@@ -250,7 +241,7 @@ class _Growth:
             elif all(type(v) is str for v in shape.scalars):
                 if _money(shape.scalars) and self.add(number := Term("number", (term,))):
                     (vectors if term.rank else scalars).append(number)
-                if rooted(term):
+                if term.rooted:
                     self.add(Term("shape", (term,)))
         vectors.sort(key=lambda t: (t.cost, t.key))
         for at, one in enumerate(vectors[:16]):
@@ -278,8 +269,6 @@ class _Growth:
 
     def _joins(self, records: Term, key: Term) -> list[Term]:
         """Return the joins of a list of records with a key: on the fields that hold such values."""
-        if not self.sensible(records, key) or key.parents[0] == records:
-            return []
         wanted = set()
         for value in self.values(key):
             if value is not MISSING:
@@ -299,6 +288,11 @@ class _Growth:
             if term.cost <= DEAREST and self.zips(records, key) and self.hits(term):
                 found.append(term)
         return found
+
+
+def _is_near(key: Term) -> bool:
+    """Say whether a term may be a key of tables that are not directly in the state: a part of an argument is."""
+    return key.rooted
 
 
 def _money(values: Sequence[str]) -> bool:

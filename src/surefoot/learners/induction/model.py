@@ -10,13 +10,13 @@ import numpy as np
 from surefoot.learners.induction.columns import Frame, reduced
 from surefoot.learners.induction.conditions import Condition, frozen
 from surefoot.learners.induction.growing import grow
-from surefoot.learners.induction.selecting import STRONG, Knowledge, Pool, select
+from surefoot.learners.induction.selecting import CAPPED, STRONG, Knowledge, Pool, select
 from surefoot.learners.induction.terms import Program
 from surefoot.protocols import Prediction
 
 __all__ = ["InducedActionModel"]
 
-UNMET = 0.02
+UNMET = float(__import__("os").environ.get("UNMET", 0.02))
 
 
 class _Compiled:
@@ -26,6 +26,7 @@ class _Compiled:
             wanted += [one.condition, *(r for r, _ in one.rivals)]
         wanted += known.doubts + known.guards
         terms = [t for c in wanted for t in _terms(c)]
+        terms += [t for one in known.chosen for t, _ in one.labels]
         self.program = Program(terms)
         index = self.program.index
         self.known = known
@@ -53,12 +54,12 @@ class _Compiled:
             why = "weak"
             if one.condition.kind == "domain":
                 value = frozen(slots[self.index[one.condition.terms[0].key]])
-                known = one.values.get(value)
-                if known is not None:
-                    if known < score:
-                        score, why = known, f"value {value!r}"
-                elif not one.closed:
-                    score, why = 0.0, f"new value {value!r}"
+                known = one.values.get(value, 0.0) + one.closed
+                if known < score:
+                    score, why = known, f"value {value!r}"
+            for term, seen in one.labels:
+                if frozen(slots[self.index[term.key]]) not in seen and score > CAPPED:
+                    score, why = CAPPED, f"perhaps an exception for {term}"
             for rival, agree, by in rivals:
                 if by < score and agree(slots):
                     score, why = by, f"rival {rival}"

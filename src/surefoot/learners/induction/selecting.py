@@ -14,23 +14,25 @@ from scipy.special import betaln
 
 from surefoot.learners.induction.columns import Frame
 from surefoot.learners.induction.conditions import Condition, frozen
-from surefoot.learners.induction.terms import fields_of, reads_args
+from surefoot.learners.induction.terms import Term, way_to
 
 __all__ = ["Chosen", "Knowledge", "Pool", "select"]
 
 ACTIVATION = 1.0
 """What it costs an action to share a condition that another one pays for, before their experience is counted."""
-STRONG = 5.0
-RIVAL = 5.0
-DOUBT = 5.0
+STRONG = float(__import__("os").environ.get("STRONG", 5.0))
+RIVAL = float(__import__("os").environ.get("RIVAL", 5.0))
+DOUBT = float(__import__("os").environ.get("DOUBT", 5.0))
 LEAK = (0.3, 6.0)
 """Prior of the rate of refusals that no condition explains: Beta, mean 5 %."""
-GUARD = 17.0
-PLAIN_GUARD = 9.0
-TOUCHED = 3.0
+GUARD = float(__import__("os").environ.get("GUARD", 20.0))
+PLAIN_GUARD = float(__import__("os").environ.get("PLAIN_GUARD", 9.0))
+TOUCHED = float(__import__("os").environ.get("TOUCHED", 3.0))
 EXPECTED = 4.0
 """How many conditions an action is expected to have, before anything is seen."""
 MOST_RIVALS = 24
+EXCEPTIONS = float(__import__("os").environ.get("EXCEPTIONS", 12))
+CAPPED = float(__import__("os").environ.get("CAPPED", 3.0))
 MOST_PAIRS = 300
 Bools = NDArray[np.bool_]
 
@@ -45,7 +47,8 @@ class Chosen:
     unique: int
     rivals: list[tuple[Condition, float]] = field(default_factory=list)
     values: dict[Any, float] = field(default_factory=dict)
-    closed: bool = True
+    closed: float = 0.0
+    labels: list[tuple[Term, frozenset[Any]]] = field(default_factory=list)
 
 
 @dataclass
@@ -82,6 +85,15 @@ class Pool:
         self.costs = np.array([c.cost + self.many for c, _ in self.found])
         self.extras = np.array([c.extra for c, _ in self.found])
         self.at = {c.key: i for i, (c, _) in enumerate(self.found)}
+
+    def denies(self, condition: Condition) -> bool:
+        """Say whether an accepted call of this action violates a condition that it could have."""
+        at = self.at.get(condition.key)
+        if at is not None and condition.kind not in ("domain", "each domain"):
+            return False
+        if not all(t.key in self.frame.column for t in condition.terms):
+            return False
+        return at is None or not self.wrong[at].any()
 
     def worth(self, explained: Any, uncovered: int) -> Any:
         """Return the gain in log-likelihood of explaining some of the uncovered refusals."""
@@ -150,10 +162,8 @@ class _Sharing:
             return float("inf")
         against = 0
         for name, pool in self.pools.items():
-            if name == action or name in users or pool.accepted < 5:
-                continue
-            column = pool.frame.column
-            against += all(t.key in column for t in condition.terms)
+            if name != action and name not in users and pool.accepted >= 5:
+                against += pool.denies(condition)
         return max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5))) + condition.extra
 
 
@@ -163,6 +173,8 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
     _greedy(pools, sharing)
     if any([pool.add_pairs() for pool in pools.values()]):
         _greedy(pools, sharing)
+    for name, pool in pools.items():
+        _adopt(name, pool, sharing)
     for name, pool in pools.items():
         _improve(name, pool, sharing)
     concluded = {name: _conclude(name, pool, sharing) for name, pool in pools.items()}
@@ -197,6 +209,38 @@ def _greedy(pools: Mapping[str, Pool], sharing: _Sharing) -> None:
             pool.open &= ~pool.wrong[i]
             gains[name] = pool.gains()
             paid.setdefault(key, set()).add(name)
+
+
+def _adopt(name: str, pool: Pool, sharing: _Sharing) -> None:
+    """Take over what most other actions that could have a condition do have."""
+    effective = _effective(name, pool, sharing)
+    for i in np.flatnonzero((effective < 0) & pool.wrong.any(axis=1)):
+        if i not in pool.picked:
+            pool.picked.append(int(i))
+            pool.open &= ~pool.wrong[i]
+
+
+def _labels(pool: Pool, condition: Condition, wrong: Bools, unique: Bools) -> list[tuple[Term, frozenset[Any]]]:
+    """Return the labels near a condition, with those that its violations were refused with.
+
+    A rule may have exceptions ("or a gift card"); what was never refused for this condition may be one.
+    """
+    if int(unique.sum()) >= EXCEPTIONS:
+        return []
+    frame = pool.frame
+    near = {name for t in condition.terms for name in t.arguments}
+    found = []
+    for at, term in enumerate(frame.scalars):
+        if term in condition.terms or not near & term.arguments or "str" not in frame.kinds[at] or term.op == "len":
+            continue
+        codes = frame.codes[at]
+        good, counts = np.unique(codes[frame.good], return_counts=True)
+        if not 2 <= len(np.unique(codes)) <= 6 or (counts == 1).sum() > 1:
+            continue
+        seen = set(codes[frame.bad[wrong]].tolist())
+        found.append((term, frozenset(frozen(frame.column[term.key][row]) for row in frame.bad[wrong])))
+        assert len(seen) == len(found[-1][1])
+    return found
 
 
 def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
@@ -244,7 +288,7 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
     counts = pool.wrong[picked].sum(axis=0) if picked else np.zeros(pool.refused)
     for i in sorted(picked, key=lambda i: (int(pool.wrong[i].sum()), pool.found[i][0].key)):
         unique = pool.wrong[i] & (counts == 1)
-        if not unique.any():  # others explain all of it
+        if not unique.any() and effective[i] >= 0:  # others explain all of it
             counts = counts - pool.wrong[i]
             picked.remove(i)
     single = 0
@@ -268,8 +312,10 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
                     one.values[value] = one.values.get(value, 0) + int(unique[at])
             good = Counter(frozen(column[row]) for row in pool.frame.good)
             once = sum(times == 1 for times in good.values())
-            one.closed = len(one.values) >= 3 and once + 0.5 <= 0.02 * pool.accepted
+            if len(one.values) >= 3:
+                one.closed = log((pool.accepted + 1) / (once + 0.5))
             one.values = {v: float(pool.worth(m, leftover + m)) for v, m in one.values.items()}
+        one.labels = _labels(pool, c, pool.wrong[i], unique)
         chosen.append(one)
     doubts = []
     n = pool.accepted + pool.refused
@@ -286,6 +332,12 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
     return Knowledge(chosen, doubts, guards, leftover, pool.accepted, pool.refused, missed)
 
 
+def _is_touched(term: Term, touched: frozenset[str]) -> bool:
+    """Say whether a term is in what the action was seen to change."""
+    root, names = way_to(term)
+    return root in touched and bool(names) and touched.issuperset(names)
+
+
 def _guard(condition: Condition, touched: frozenset[str]) -> float:
     """Return how improbable a condition may be and still keep a call that violates it from being accepted.
 
@@ -294,10 +346,10 @@ def _guard(condition: Condition, touched: frozenset[str]) -> float:
     """
     if condition.kind in ("domain", "each domain", "at least", "at most"):
         (term,) = condition.terms
-        return PLAIN_GUARD + TOUCHED * any(name in touched for name in fields_of(term))
+        return PLAIN_GUARD + TOUCHED * _is_touched(term, touched)
     if condition.kind == "present":
         return GUARD
-    mixed = any(reads_args(t) for t in condition.terms)
+    mixed = any(t.reads_args for t in condition.terms)
     return GUARD if mixed else PLAIN_GUARD
 
 

@@ -51,9 +51,12 @@ class Term:
         origin: for rank 1, the key of the list whose elements these are.
         cost: how much there is to say, in nats: the prior of a condition falls with it.
         key: the term in words; equal terms have equal keys.
+        arguments: the names of the arguments that it reads.
+        rooted: it is a part of an argument.
+        reads_args: its value comes from an argument other than by the first look-up that leads to it.
     """
 
-    __slots__ = ("cost", "depth", "key", "op", "origin", "param", "parents", "parts", "rank")
+    __slots__ = ("arguments", "cost", "depth", "key", "op", "origin", "param", "parents", "parts", "rank", "reads_args", "rooted")
 
     def __init__(self, op: str, parents: tuple[Term, ...] = (), param: Any = None) -> None:
         """Put a term together; its rank and cost follow from its parts."""
@@ -66,9 +69,19 @@ class Term:
             self.rank, self.origin = 0, ""
         elif op == "flat":
             self.origin = f"flat {parents[0].key}"
+        self.rooted: bool = op == "args" or (len(parents) == 1 and parents[0].rooted)
+        if self.rooted:
+            self.reads_args = op != "args"
+        elif op in ("get", "join", "join2"):
+            self.reads_args = parents[0].depth > 1 and any(p.reads_args for p in parents[1:])
+        else:
+            self.reads_args = any(p.reads_args for p in parents)
+        self.arguments: frozenset[str] = frozenset().union(*[p.arguments for p in parents])
+        if op == "field" and parents[0].op == "args":
+            self.arguments = frozenset({str(param)})
         own = _COSTS[op]
         if op in ("get", "join", "join2"):
-            if rooted(parents[1]):
+            if parents[1].rooted:
                 own -= 0.5
             if op == "get" and _visits(parents[1], parents[0].key):
                 own += 2.5
@@ -91,32 +104,16 @@ class Term:
         return isinstance(other, Term) and self.key == other.key
 
 
-def rooted(term: Term) -> bool:
-    """Say whether a term is a part of an argument."""
+def way_to(term: Term) -> tuple[str, list[str]]:
+    """Return the name of the part of the state that a term is in, and the fields on the way to it."""
+    names: list[str] = []
     while term.parents:
-        if len(term.parents) > 1:
-            return False
+        if term.op == "field":
+            if term.parents[0].op == "state":
+                return str(term.param), names
+            names.append(str(term.param))
         term = term.parents[0]
-    return term.op == "args"
-
-
-def reads_args(term: Term) -> bool:
-    """Say whether a term's value comes from an argument other than by the first look-up that leads to it."""
-    if rooted(term) and term.op != "args":
-        return True
-    if term.op in ("get", "join", "join2"):
-        return any(reads_args(p) for p in term.parents[1:]) and term.parents[0].depth > 1
-    return any(reads_args(p) for p in term.parents if p.op != "args")
-
-
-def fields_of(term: Term) -> set[str]:
-    """Return the names of the fields on the way from the last look-up to a term."""
-    if term.op == "get":
-        return set()
-    found = {term.param} if term.op == "field" and not rooted(term) else set()
-    for parent in term.parents[:1]:
-        found |= fields_of(parent)
-    return found
+    return "", names
 
 
 def _visits(term: Term, table: str) -> bool:
