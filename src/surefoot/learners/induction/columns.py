@@ -20,6 +20,8 @@ HERE = "…"
 Bools = NDArray[np.bool_]
 MOST_ELEMENTS = 48
 """Only so many elements of a list are compared."""
+MOST_VALUES = 24
+"""A closed set of values has at most so many: longer lists are of names, and the next one is new."""
 FEW_VALUES = 8
 """A term with at most so many values gives literals, one for each."""
 _SCALARS = (str, int, float, bool, type(None))
@@ -53,12 +55,14 @@ class Frame:
     """
 
     def __init__(
-        self, terms: Sequence[Term], columns: Sequence[list[Any]], refused: Bools, touched: frozenset[str] = frozenset()
+        self, terms: Sequence[Term], columns: Sequence[list[Any]], refused: Bools, touched: frozenset[str] = frozenset(),
+        messages: NDArray[np.int64] | None = None,
     ) -> None:
         """Sort the terms by what they hold."""
         self.refused = refused
-        self.touched = touched
         self.n = len(refused)
+        self.touched = touched
+        self.messages = np.full(self.n, -1, dtype=np.int64) if messages is None else messages
         self.bad = np.flatnonzero(refused)
         self.good = np.flatnonzero(~refused)
         self.intern: dict[Any, int] = {MISSING: 0}
@@ -153,6 +157,8 @@ class Frame:
             allowed = np.unique(codes[self.good])
             seen = np.unique(codes)
             self.prior += exp(-Condition("domain", (term,)).cost)
+            if len(allowed) > MOST_VALUES:
+                continue
             bad = ~np.isin(codes[self.bad], allowed)
             _, counts = np.unique(codes[self.good], return_counts=True)
             extra = log_choose(len(seen), len(allowed)) + self._open(counts)
@@ -164,7 +170,8 @@ class Frame:
         Good-Turing: the share of calls with a value met once is the chance that the next one's value is new.
         """
         once = int((counts == 1).sum())
-        return once * max(1.0, log(len(self.good) / len(counts))) if once else 0.0
+        long = 1.5 * max(0, len(counts) - 3)
+        return long + once * max(1.0, log(len(self.good) / len(counts))) if once else long
 
     def _each_domains(self) -> Iterator[tuple[Condition, Bools]]:
         back = {code: value for value, code in self.intern.items()}
@@ -177,6 +184,8 @@ class Frame:
                 allowed = np.union1d(allowed, [0])
             seen = np.unique(array[array >= 0])
             self.prior += exp(-Condition("each domain", (term,)).cost)
+            if len(allowed) > MOST_VALUES:
+                continue
             bad = array[self.bad]
             wrong = ((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1)
             if 0 not in allowed:

@@ -131,6 +131,29 @@ class Condition:
                 return f"{self.param[0].words()} or {self.param[1].words()}"
         raise AssertionError(self.kind)
 
+    def because(self, values: Sequence[Any]) -> str:
+        """Say how a call whose terms hold `values` violates the condition."""
+        a = self.terms[0].key
+        match self.kind:
+            case "domain":
+                return f"{a} is {_shown(values[0])}, accepted only for {_listed(self.param, braces=False)}"
+            case "each domain":
+                if values[0] is MISSING:
+                    return f"{a} is MISSING"
+                odd = next((v for v in values[0] if not _domain(v, self.param)), MISSING)
+                return f"one of {a} is {_shown(odd)}, accepted only for {_listed(self.param, braces=False)}"
+            case "present":
+                return f"{a} does not exist"
+            case "le" | "lt":
+                word = "more than" if self.kind == "le" else "not less than"
+                return f"{a} is {values[0]!r}, {word} {self.terms[1].key}, which is {values[1]!r}"
+            case "at least" | "at most":
+                word = "less" if self.kind == "at least" else "more"
+                return f"{a} is {values[0]!r}, {word} than {self.param!r}"
+            case "equal" | "member" | "not member" | "differ":
+                return f"{a} is {_shown(values[0])}, which violates: {self.words()}"
+        return f"violated: {self.words()}"
+
     def check(self, index: Mapping[str, int]) -> Check:
         """Return what says, from the slots of a program, whether the condition holds."""
         if self.kind == "either":
@@ -140,7 +163,7 @@ class Condition:
         test = TESTS[self.kind]
         if len(at) == 1:
             (a,) = at
-            if self.kind in _WITH_PARAM:
+            if self.kind in WITH_PARAM:
                 param = self.param
                 return lambda s: test(s[a], param)
             return lambda s: test(s[a])
@@ -148,10 +171,10 @@ class Condition:
         return lambda s: test(s[a], s[b])
 
 
-def _listed(found: Any) -> str:
+def _listed(found: Any, *, braces: bool = True) -> str:
     shown = sorted((_shown(v) for v in found), key=repr)
-    words = ", ".join(shown[:8])
-    return "{" + words + (", …" if len(shown) > 8 else "") + "}"
+    words = ", ".join(shown[:8]) + (", …" if len(shown) > 8 else "")
+    return "{" + words + "}" if braces else words
 
 
 def _shown(value: Any) -> str:
@@ -160,7 +183,7 @@ def _shown(value: Any) -> str:
     return "MISSING" if value is MISSING else repr(value)
 
 
-_WITH_PARAM = {"is", "is not", "domain", "each domain", "at least", "at most"}
+WITH_PARAM = {"is", "is not", "domain", "each domain", "at least", "at most"}
 
 
 def _present(value: Any) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from surefoot.learners.induction.terms import ARGS, STATE, Term, as_number, derive, is_number
+from surefoot.learners.induction.snapshots import HOPS, Partial, PartialList
+from surefoot.learners.induction.terms import ARGS, STATE, Term, as_number, derive, is_number, of_state
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["grow"]
@@ -37,7 +38,7 @@ def _is_list(value: Any) -> bool:
 class _Shape:
     """What kind of values a term has on the sample."""
 
-    __slots__ = ("filled", "keys", "lists", "maps", "scalars", "table")
+    __slots__ = ("filled", "keys", "lists", "maps", "partial", "scalars", "table")
 
     def __init__(self, term: Term, column: Sequence[Any]) -> None:
         parts: list[Any] = []
@@ -54,8 +55,9 @@ class _Shape:
         self.lists = [v for v in distinct if _is_list(v)]
         self.scalars = [v for v in parts if isinstance(v, _SCALARS)]
         self.keys: list[str] = []
-        self.table = False
-        if self.maps:
+        self.partial = any(type(v) in (Partial, PartialList) for v in distinct)
+        self.table = self.partial
+        if self.maps and not self.partial:
             self._read_maps(term)
 
     def _read_maps(self, term: Term) -> None:
@@ -128,7 +130,7 @@ class _Growth:
 
     def add(self, term: Term, dearest: float = DEAREST) -> bool:
         """Keep a term unless it never holds anything, or leads where another one leads."""
-        if term.cost > dearest or len(self.terms) >= MOST or term.key in self.shapes:
+        if term.cost > dearest or term.hops > HOPS or len(self.terms) >= MOST or term.key in self.shapes:
             return False
         column = self.values(term)
         shape = _Shape(term, column)
@@ -147,6 +149,9 @@ class _Growth:
         """Return what a term directly leads to."""
         shape = self.shapes[term.key]
         found: list[Term] = []
+        if shape.partial:  # only a few of its parts are known
+            (self.tables if shape.maps else self.lists).append(term)
+            return found
         if shape.maps:
             if shape.table or len(shape.maps) > 1 or term.op not in ("state", "args"):
                 self.tables.append(term)
@@ -213,15 +218,15 @@ class _Growth:
         far = [(at, key) for at, key in enumerate(self.keys) if not _is_near(key)]
         near = [(at, key) for at, key in enumerate(self.keys) if _is_near(key)]
         for at, table in enumerate(self.tables):
-            root = table.op == "field" and table.parents[0].op == "state"
+            root = of_state(table)
             for place, key in (*near, *far) if root else near:
                 if at < tables and place < keys:
                     continue
                 term = Term("get", (table, key))
-                if term.cost <= DEAREST and self.zips(table, key) and self.hits(term):
+                if term.cost <= DEAREST and term.hops <= HOPS and self.zips(table, key) and self.hits(term):
                     found.append(term)
         for at, rows in enumerate(self.lists):
-            root = rows.op == "field" and rows.parents[0].op == "state"
+            root = of_state(rows)
             for place, key in (*near, *far) if root else near:
                 if (at >= records or place >= keys) and key.parents[0] != rows:
                     found += self._joins(rows, key)
@@ -285,7 +290,7 @@ class _Growth:
             if times < 2 and self.size > 3:
                 continue
             term = Term("join", (records, key), (name,))
-            if term.cost <= DEAREST and self.zips(records, key) and self.hits(term):
+            if term.cost <= DEAREST and term.hops <= HOPS and self.zips(records, key) and self.hits(term):
                 found.append(term)
         return found
 

@@ -20,8 +20,8 @@ __all__ = ["Chosen", "Knowledge", "Pool", "select"]
 
 ACTIVATION = 1.0
 """What it costs an action to share a condition that another one pays for, before their experience is counted."""
-STRONG = float(__import__("os").environ.get("STRONG", 5.0))
-RIVAL = float(__import__("os").environ.get("RIVAL", 5.0))
+STRONG = float(__import__("os").environ.get("STRONG", 6.0))
+RIVAL = float(__import__("os").environ.get("RIVAL", 6.0))
 DOUBT = float(__import__("os").environ.get("DOUBT", 5.0))
 LEAK = (0.3, 6.0)
 """Prior of the rate of refusals that no condition explains: Beta, mean 5 %."""
@@ -31,9 +31,11 @@ TOUCHED = float(__import__("os").environ.get("TOUCHED", 3.0))
 EXPECTED = 4.0
 """How many conditions an action is expected to have, before anything is seen."""
 MOST_RIVALS = 24
-EXCEPTIONS = float(__import__("os").environ.get("EXCEPTIONS", 12))
+EXCEPTIONS = float(__import__("os").environ.get("EXCEPTIONS", 0))
 CAPPED = float(__import__("os").environ.get("CAPPED", 3.0))
 MOST_PAIRS = 300
+WORD = 20.0
+"""What a person's word is worth, in nats."""
 Bools = NDArray[np.bool_]
 
 
@@ -64,16 +66,33 @@ class Knowledge:
     missed: float
 
 
+@dataclass
+class Wishes:
+    """What a person has said about the conditions of one action."""
+
+    pinned: set[str] = field(default_factory=set)
+    struck: set[str] = field(default_factory=set)
+
+
 class Pool:
     """The surviving conditions of one action, and which refused calls each explains."""
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: Frame, wishes: Wishes | None = None, *, safe: bool = False) -> None:
         self.frame = frame
+        self.wishes = wishes or Wishes()
+        self.safe = safe
         self.accepted, self.refused = len(frame.good), len(frame.bad)
         self.found = list(frame.survivors())
         self.many = max(0.0, log(max(frame.prior, 1e-9) / EXPECTED))
+        self._singles = len(self.found)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was picked, and the pairs."""
+        self.found = self.found[: self._singles]
         self.open = np.ones(self.refused, dtype=bool)
         self.picked: list[int] = []
+        self.loose: set[int] = set()
         self._tabulate()
 
     def _tabulate(self) -> None:
@@ -82,9 +101,32 @@ class Pool:
             if self.found
             else np.zeros((0, self.refused), dtype=bool)
         )
-        self.costs = np.array([c.cost + self.many for c, _ in self.found])
+        self._sort_by_message()
+        wishes = self.wishes
+        self.wished = np.array(
+            [WORD * ((c.key in wishes.struck) - (c.key in wishes.pinned)) for c, _ in self.found], dtype=float
+        )
+        self.costs = np.array([c.cost + self.many for c, _ in self.found]) + self.wished
         self.extras = np.array([c.extra for c, _ in self.found])
         self.at = {c.key: i for i, (c, _) in enumerate(self.found)}
+
+    def _sort_by_message(self) -> None:
+        """Let a condition explain the refusals of one wording only when it explains all of them."""
+        messages = self.frame.messages[self.frame.bad]
+        for message in np.unique(messages).tolist():
+            if message >= 0 and message not in self.loose:
+                columns = messages == message
+                whole = self.wrong[:, columns].all(axis=1)
+                self.wrong[:, columns] &= whole[:, None]
+
+    def loosen(self) -> bool:
+        """Let refusals be explained one by one where nothing explains all of a wording; say whether there are any."""
+        messages = self.frame.messages[self.frame.bad]
+        odd = {m for m in np.unique(messages[self.open]).tolist() if m >= 0} - self.loose
+        self.loose |= odd
+        if odd:
+            self._tabulate()
+        return bool(odd)
 
     def denies(self, condition: Condition) -> bool:
         """Say whether an accepted call of this action violates a condition that it could have."""
@@ -173,6 +215,10 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
     _greedy(pools, sharing)
     if any([pool.add_pairs() for pool in pools.values()]):
         _greedy(pools, sharing)
+    if any([pool.loosen() for pool in pools.values()]):
+        _greedy(pools, sharing)
+        if any([pool.add_pairs() for pool in pools.values()]):
+            _greedy(pools, sharing)
     for name, pool in pools.items():
         _adopt(name, pool, sharing)
     for name, pool in pools.items():
@@ -194,6 +240,7 @@ def _greedy(pools: Mapping[str, Pool], sharing: _Sharing) -> None:
                 c = pool.found[i][0]
                 total[c.key] = total.get(c.key, 0.0) + float(gains[name][i]) - ACTIVATION - c.extra
                 cost[c.key] = float(pool.costs[i]) - c.extra
+                total[c.key] -= max(0.0, float(pool.wished[i]))
                 who.setdefault(c.key, []).append(name)
         best, key = 0.0, None
         for k, gain in total.items():
@@ -214,7 +261,8 @@ def _greedy(pools: Mapping[str, Pool], sharing: _Sharing) -> None:
 def _adopt(name: str, pool: Pool, sharing: _Sharing) -> None:
     """Take over what most other actions that could have a condition do have."""
     effective = _effective(name, pool, sharing)
-    for i in np.flatnonzero((effective < 0) & pool.wrong.any(axis=1)):
+    wanted = (effective < 0) & (pool.wrong.any(axis=1) | (pool.wished < 0))
+    for i in np.flatnonzero(wanted):
         if i not in pool.picked:
             pool.picked.append(int(i))
             pool.open &= ~pool.wrong[i]
@@ -275,7 +323,11 @@ def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
 def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
     """Return what each condition costs an action, given what others use."""
     return np.array(
-        [min(float(pool.costs[i]), sharing.cost(name, c)) for i, (c, _) in enumerate(pool.found)], dtype=float
+        [
+            min(float(pool.costs[i]), sharing.cost(name, c) + float(pool.wished[i]))
+            for i, (c, _) in enumerate(pool.found)
+        ],
+        dtype=float,
     )
 
 

@@ -52,11 +52,12 @@ class Term:
         cost: how much there is to say, in nats: the prior of a condition falls with it.
         key: the term in words; equal terms have equal keys.
         arguments: the names of the arguments that it reads.
+        hops: how many references lead to it: look-ups in parts of the state that start at the state itself.
         rooted: it is a part of an argument.
         reads_args: its value comes from an argument other than by the first look-up that leads to it.
     """
 
-    __slots__ = ("arguments", "cost", "depth", "key", "op", "origin", "param", "parents", "parts", "rank", "reads_args", "rooted")
+    __slots__ = ("arguments", "cost", "depth", "hops", "key", "op", "origin", "param", "parents", "parts", "rank", "reads_args", "rooted")
 
     def __init__(self, op: str, parents: tuple[Term, ...] = (), param: Any = None) -> None:
         """Put a term together; its rank and cost follow from its parts."""
@@ -76,6 +77,9 @@ class Term:
             self.reads_args = parents[0].depth > 1 and any(p.reads_args for p in parents[1:])
         else:
             self.reads_args = any(p.reads_args for p in parents)
+        self.hops = max((p.hops for p in parents), default=0)
+        if op in ("get", "join", "join2") and of_state(parents[0]):
+            self.hops = 1 + max(p.hops for p in parents[1:])
         self.arguments: frozenset[str] = frozenset().union(*[p.arguments for p in parents])
         if op == "field" and parents[0].op == "args":
             self.arguments = frozenset({str(param)})
@@ -102,6 +106,13 @@ class Term:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Term) and self.key == other.key
+
+
+def of_state(term: Term) -> bool:
+    """Say whether a term is a part of the state that no look-up leads to."""
+    while term.op == "field":
+        term = term.parents[0]
+    return term.op == "state"
 
 
 def way_to(term: Term) -> tuple[str, list[str]]:
@@ -345,10 +356,14 @@ def _field1(a: int, name: Any) -> Reader:
 
 
 def _reader(term: Term, at: tuple[int, ...]) -> Reader:
-    ranks = tuple(p.rank for p in term.parents)
-    match term.op:
+    return reader_of(term.op, tuple(p.rank for p in term.parents), term.param, at)
+
+
+def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) -> Reader:
+    """Return what reads an operation, of operands of these ranks, from the slots `at`."""
+    match op:
         case "field":
-            return (_field1 if ranks[0] else _field0)(at[0], term.param)
+            return (_field1 if ranks[0] else _field0)(at[0], param)
         case "first":
             return _unary(lambda v: v[0] if isinstance(v, list | tuple) and v else MISSING, at[0], ranks[0])
         case "last":
@@ -364,10 +379,10 @@ def _reader(term: Term, at: tuple[int, ...]) -> Reader:
         case "get":
             return _binary(look_up, at[0], at[1], *ranks)
         case "join":
-            name = term.param[0]
+            name = param[0]
             return _binary(lambda r, k: find(r, name, k), at[0], at[1], *ranks)
         case "join2":
-            return _join2(term, at, ranks)
+            return _join2(param, at, ranks)
         case "len":
             return _unary(_count, at[0], 0)
         case "sum":
@@ -386,11 +401,11 @@ def _reader(term: Term, at: tuple[int, ...]) -> Reader:
             return _unary(shape_of, at[0], ranks[0])
         case "number":
             return _unary(as_number, at[0], ranks[0])
-    raise AssertionError(term.op)
+    raise AssertionError(op)
 
 
-def _join2(term: Term, at: tuple[int, ...], ranks: tuple[int, ...]) -> Reader:
-    (name, other), (r, a, b) = term.param, at
+def _join2(param: tuple[str, str], at: tuple[int, ...], ranks: tuple[int, ...]) -> Reader:
+    (name, other), (r, a, b) = param, at
 
     def one(s: Slots) -> Any:
         return find2(s[r], name, s[a], other, s[b])
@@ -432,6 +447,20 @@ class Program:
     def add(self, term: Term) -> int:
         """Add a term, and return its slot."""
         return self._add(term)
+
+    def extended(self, terms: Sequence[Term]) -> Program:
+        """Return a program that reads more terms, after those of this one."""
+        more = Program(())
+        more.index, more.terms, more._readers = dict(self.index), list(self.terms), list(self._readers)
+        for term in terms:
+            more._add(term)
+        return more
+
+    def continue_with(self, slots: list[Any]) -> None:
+        """Read the terms that are not in `slots` yet."""
+        push = slots.append
+        for read in self._readers[len(slots) - 2 :]:
+            push(read(slots))
 
     def run(self, state: Any, args: Any) -> list[Any]:
         """Return the value of each term, in the order of `terms`."""
