@@ -146,12 +146,13 @@ def measure(
         found = compare(model, recorded)
         asking = (time.process_time() - began) / len(recorded.heldout)
         met = found.met(names)
-        report.section = f"{where}, {schema.name}: {len(met)} constraints met in {len(recorded.heldout):,} statements"
-        report.note("false accepts", "surefoot", size, found.false_accepts, "")
-        report.note("false refusals", "surefoot", size, found.false_refusals, "")
-        report.note("unknown", "surefoot", size, found.unknown, "")
-        report.note("constraints learned", "surefoot", size, len(found.learned(met)), "")
-        report.note("refusals whose reason names a column, %", "surefoot", size, _percent(*found.named), "")
+        place = f"{where}, {schema.name}"
+        report.section = f"{place}: {len(met)} constraints met in {len(recorded.heldout):,} statements"
+        report.note(f"{place}: false accepts", "surefoot", size, found.false_accepts, "")
+        report.note(f"{place}: false refusals", "surefoot", size, found.false_refusals, "")
+        report.note(f"{place}: unknown", "surefoot", size, found.unknown, "")
+        report.note(f"{place}: constraints learned", "surefoot", size, len(found.learned(met)), "")
+        report.note(f"{place}: refusals whose reason names a column, %", "surefoot", size, _percent(*found.named), "")
     learned = set(found.learned(met))
     missing = "; ".join(f"{name} ({_said(found.by_constraint[name])})" for name in met if name not in learned)
     report.notes.append(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +26,7 @@ from surefoot.testing.postgres import TemporaryPostgres
 __all__ = ["Played", "Script", "main", "play", "unguarded"]
 
 VISITS = 4
+WHAT = {"refused": "refused calls", "solved": "tasks solved", "steps": "steps"}
 
 
 @dataclass(frozen=True)
@@ -98,37 +98,26 @@ def compare(report: Report, family: str, tasks: list[Task], words: Vocabulary, v
     """Let every agent go through the tasks of a family, several times over."""
     with contextlib.ExitStack() as stack:
         worlds = [stack.enter_context(task.make()) for task in tasks]
-        lost: dict[str, set[str]] = {}
         for who, how in agents_of(words).items():
             knowledge = None if how is None else how[0]()
-            began, steps = time.perf_counter(), 0
+            lost: list[str] = []
+            foreseen = 0
             for visit in range(1, visits + 1):
                 played = [
                     unguarded(task, world) if how is None else play(task, world, knowledge, how[1])  # type: ignore[arg-type]  # an agent has one
                     for task, world in zip(tasks, worlds, strict=True)
                 ]
-                report.section = f"{family}: refused calls in {len(tasks)} tasks, by visit"
-                report.note("refused calls", who, visit, sum(one.refused for one in played), "")
-                report.section = f"{family}: tasks solved of {len(tasks)}, by visit"
-                report.note("tasks solved", who, visit, sum(one.solved for one in played), "")
-                report.section = f"{family}: steps in {len(tasks)} tasks, by visit"
-                report.note("steps", who, visit, sum(one.steps for one in played), "")
+                for what in ("refused", "solved", "steps"):
+                    report.section = f"{family}, {len(tasks)} tasks: {WHAT[what]}, by visit"
+                    report.note(f"{family}: {WHAT[what]}", who, visit, sum(getattr(one, what) for one in played), "")
                 if visit == 1:
                     report.section = f"{family}: refused calls at the first visit, by task"
                     for number, one in enumerate(played, 1):
-                        report.note("refused at first", who, number, one.refused, "")
-                steps += sum(one.steps for one in played)
-                lost.setdefault(who, set()).update(
-                    f"{task.name} (visit {visit})" for task, one in zip(tasks, played, strict=True) if not one.solved
-                )
-                if any(one.foreseen for one in played):
-                    report.notes.append(
-                        f"{family}, {who}, visit {visit}: {sum(one.foreseen for one in played)} calls were taken that "
-                        "the model had predicted to be refused"
-                    )
-            took = time.perf_counter() - began
-            missing = f"; lost: {', '.join(sorted(lost[who]))}" if lost[who] else ""
-            report.notes.append(f"{family}, {who}: {steps} steps, {1000 * took / max(steps, 1):.1f} ms each{missing}")
+                        report.note(f"{family}: refused at first", who, number, one.refused, "")
+                lost += [f"{t.name} (visit {visit})" for t, one in zip(tasks, played, strict=True) if not one.solved]
+                foreseen += sum(one.foreseen for one in played)
+            said = "" if how is None else f", {foreseen} calls taken that were predicted to be refused"
+            report.notes.append(f"{family}, {who}: {', '.join(lost) if lost else 'no task'} lost{said}")
             print(report.notes[-1])
 
 

@@ -31,8 +31,8 @@ def test_a_quick_run_solves_all_and_refusals_fall_to_zero(
     for row in found["rows"]:
         rows[row["what"], row["who"]].append(row["value"])
     for who in {who for _, who in rows}:
-        assert rows["tasks solved", who] == [2, 2]
-        first, second = rows["refused calls", who]
+        assert rows["SQLite: tasks solved", who] == [2, 2]
+        first, second = rows["SQLite: refused calls", who]
         assert first > 0
         assert second == (first if who == "unguarded" else 0)
 
