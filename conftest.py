@@ -8,7 +8,6 @@ import sys
 from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,36 +29,51 @@ settings.load_profile("here")
 SOURCE = Path(__file__).parent / "src"
 
 
+OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
+"""The modules and folders that owe a test to every branch (scripts/check)."""
+
+
 def pytest_collect_file(file_path: Path) -> None:
     """Import a module of ours the usual way before its doctests are collected.
 
     Else, when its package imports it too, pytest makes a second copy of it, and equal things are of two classes.
     """
     if file_path.suffix == ".py" and file_path.is_relative_to(SOURCE):
-        parts = file_path.relative_to(SOURCE).with_suffix("").parts
-        with (
-            TRACING.again(),  # whatever is imported first, it may import what owes every branch
-            contextlib.suppress(Exception),  # pytest imports it again right after this, and reports what is wrong
-        ):
-            import_module(".".join(parts).removesuffix(".__init__"))
+        import_as_usual(file_path)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Measure no coverage where no test runs: in the process that deals them out to the others."""
-    with TRACING.off() if session.config.getoption("numprocesses", 0) else contextlib.nullcontext():
-        return (yield)
+def import_as_usual(path: Path) -> None:
+    """Import a module of ours; what is wrong with it shows when pytest imports it again."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    with contextlib.suppress(Exception):
+        import_module(".".join(parts).removesuffix(".__init__"))
+
+
+@contextlib.contextmanager
+def untraced() -> Iterator[None]:
+    """Measure no coverage for a while: tracing doubles what a test takes, and more."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect without measuring coverage, and keep what is loaded by then out of the garbage collector's rounds.
 
-    Nearly all of it lives until the end, and is a hundred times what a test makes: each full round would go through it.
+    What a module does when it is imported counts, so the first to import those that owe every branch is this. As for
+    garbage: nearly all that is loaded lives until the end, and is a hundred times what a test makes.
     """
     gc.disable()
     try:
-        with TRACING.off():
+        if sys.gettrace() is not None:
+            for path in sorted(SOURCE.rglob("*.py")):
+                if owes_every_branch(path):
+                    import_as_usual(path)
+        with untraced():
             return (yield)
     finally:
         gc.enable()
@@ -67,38 +81,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
-OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
-"""The modules and folders that owe a test to every branch (scripts/check)."""
-
-
-class Tracing:
-    """The tracer that measures coverage, where one does: it doubles what is traced, so it runs only where it counts."""
-
-    def __init__(self) -> None:
-        self._tracer: Any = None
-
-    @contextlib.contextmanager
-    def off(self) -> Iterator[None]:
-        """Do without it for a while."""
-        before, self._tracer = self._tracer, sys.gettrace()
-        sys.settrace(None)
-        try:
-            yield
-        finally:
-            sys.settrace(self._tracer)
-            self._tracer = before
-
-    @contextlib.contextmanager
-    def again(self) -> Iterator[None]:
-        """Trace within `off()`."""
-        sys.settrace(self._tracer)
-        try:
-            yield
-        finally:
-            sys.settrace(None)
-
-
-TRACING = Tracing()
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Measure no coverage in the process that deals the tests out to others."""
+    with untraced() if session.config.getoption("numprocesses", 0) else contextlib.nullcontext():
+        return (yield)
 
 
 def owes_every_branch(path: Path) -> bool:
@@ -119,7 +106,7 @@ def is_traced(item: pytest.Item) -> bool:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Measure coverage only where it counts."""
-    with contextlib.nullcontext() if is_traced(item) else TRACING.off():
+    with contextlib.nullcontext() if is_traced(item) else untraced():
         return (yield)
 
 

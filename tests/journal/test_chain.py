@@ -143,6 +143,7 @@ def test_what_is_no_line_is_told(line: bytes) -> None:
 
 @pytest.mark.parametrize("clock", [b"", b'"noon"', values.encode(nested(10_000))])
 @pytest.mark.parametrize("depth", [0, 20_000])
+@pytest.mark.untraced
 def test_data_of_any_depth_can_be_read(depth: int, clock: bytes) -> None:
     data = values.encode({"deep": nested(depth), "text": '"]}\\', "list": [1]})
     label = label_of('a "stream"', "kind\\")
