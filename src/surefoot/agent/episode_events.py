@@ -192,6 +192,23 @@ class Learned(Record, frozen=True):
     skills: msgspec.Raw
 
 
+class Recognised(Record, frozen=True):
+    """Places on a map were recognised as where goals would be reached: their checks said yes to them.
+
+    Attributes:
+        map: which map.
+        targets: {goal: [states]}, of which the map has heard; nobody need have been there.
+
+    Example:
+        >>> Recognised("main", msgspec.Raw(b'{"page":["/faq"]}')).encode()
+        b'{"map":"main","targets":{"page":["/faq"]}}'
+    """
+
+    kind: ClassVar[str] = "recognise"
+    map: str
+    targets: msgspec.Raw
+
+
 def seal_of(decided: Decided) -> str:
     """Return the digest of a decision's other fields, 64 hexadecimal digits.
 
