@@ -204,6 +204,23 @@ class Learned(Record, frozen=True):
     skills: msgspec.Raw
 
 
+class Recognised(Record, frozen=True):
+    """Places on a map were recognised as where goals would be reached: their checks said yes to them.
+
+    Attributes:
+        map: which map.
+        targets: {goal: [states]}, of which the map has heard; nobody need have been there.
+
+    Example:
+        >>> Recognised("main", msgspec.Raw(b'{"page":["/faq"]}')).encode()
+        b'{"map":"main","targets":{"page":["/faq"]}}'
+    """
+
+    kind: ClassVar[str] = "recognise"
+    map: str
+    targets: msgspec.Raw
+
+
 class Shielded(Record, frozen=True):
     """The shield of a map was learned anew, from all outcomes there that are recorded before.
 

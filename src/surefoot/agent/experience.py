@@ -14,12 +14,22 @@ import msgspec
 from surefoot import values
 from surefoot.agent.budget import Spent
 from surefoot.agent.decision import DONE
-from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over, Shielded, all_pass
+from surefoot.agent.episode_events import (
+    Began,
+    Came,
+    Configured,
+    Decided,
+    Learned,
+    Over,
+    Recognised,
+    Shielded,
+    all_pass,
+)
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
 
-__all__ = ["DARES", "RENEWS", "Experience", "ExperienceFold", "Running"]
+__all__ = ["DARES", "RENEWS", "TARGETS", "Experience", "ExperienceFold", "Running"]
 
 RENEWS = ("nothing left", "blocked")
 """After which of these rules everything may be put in doubt, once an episode.
@@ -41,8 +51,13 @@ Example:
     (0, 3, 10)
 """
 
-_TARGETS = 64
-"""How many places are remembered for a goal on a map; the newest."""
+TARGETS = 64
+"""How many places are remembered for a goal on a map; the newest.
+
+Example:
+    >>> TARGETS
+    64
+"""
 _RUNS = 4
 _KEPT = 4 * LONGEST * TIMES
 
@@ -203,7 +218,8 @@ class ExperienceFold(EventFold):
     Attributes:
         episodes: how many began.
         running: {number: episode} of those that have not ended.
-        targets: {map: {goal: {encoded state: None}}}, where each goal was reached, the newest 64 places.
+        targets: {map: {goal: {encoded state: None}}}, where each goal was reached, or its check said that it would be,
+            the newest 64 places.
         skills: {(goal, encoded action): Skill}.
         runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
         seen: {(map, state, action): {destination: how often}}, of all times.
@@ -220,7 +236,7 @@ class ExperienceFold(EventFold):
         (1, 'main')
     """
 
-    kinds = (Configured, Began, Decided, Came, Over, Learned, Shielded)
+    kinds = (Configured, Began, Decided, Came, Over, Learned, Recognised, Shielded)
     settings: Configured
 
     def __init__(self, settings: Configured | None = None) -> None:
@@ -259,6 +275,10 @@ class ExperienceFold(EventFold):
                     self._reach(event.map, goal, bytes(event.state))
             case Learned():
                 self._learned(event)
+            case Recognised():
+                for goal, places in plain(event.targets).items():
+                    for place in places:
+                        self._reach(event.map, goal, values.encode_state(place))
             case Shielded():  # it follows from the rest, see `surefoot.agent.verifying`
                 pass
             case _:
@@ -370,7 +390,7 @@ class ExperienceFold(EventFold):
         places = self.targets.setdefault(map_, {}).setdefault(goal, {})
         if state not in places:
             places[state] = None
-            if len(places) > _TARGETS:
+            if len(places) > TARGETS:
                 del places[next(iter(places))]
             self._change(map_)
 

@@ -20,6 +20,7 @@ from surefoot.agent.fast import fast
 from surefoot.agent.imagining import Ahead
 from surefoot.agent.knowledge_base import Knowledge, Place, place_of
 from surefoot.agent.options import Gain, Looker
+from surefoot.agent.recognising import recognise
 from surefoot.agent.situation import Situation, situation_of
 from surefoot.agent.slow import Proposal, Search, judge, snapshot
 from surefoot.agent.ways import Ways
@@ -68,6 +69,7 @@ class Mind:
     verifier: Verifier | None = None
     ways: Ways = field(default_factory=Ways)
     noticed: dict[str, loop.Noticed] = field(default_factory=dict)
+    looked: dict[tuple[str, str, str], int] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def place(self, state: Any) -> Place:
@@ -190,6 +192,8 @@ class Playing:
         knowledge, running, here = self._knowledge, self.running, self.here
         telling.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
         goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
+        if self._declared and self._mind.key is None:
+            recognise(knowledge, self.known, running.map, goals, here.key, self._mind.looked)
         self._gated = bool(knowledge.agenda.gates())
         fold = knowledge.experience.fold
         options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)

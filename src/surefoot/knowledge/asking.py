@@ -27,17 +27,21 @@ class Questions(Finding):
         True
     """
 
-    def states(self) -> list[Any]:
+    def states(self, *, since: int = 0) -> list[Any]:
         """Return every state the map has heard of, in the order in which it did.
+
+        Args:
+            since: leave out the first so many, >= 0: those that were there when it was asked before.
 
         Example:
             >>> from surefoot import WorldMap
-            >>> WorldMap().see("hall", "north", to="garden").states()
-            ['hall', 'garden']
+            >>> known = WorldMap().see("hall", "north", to="garden")
+            >>> known.states(), known.states(since=1)
+            (['hall', 'garden'], ['garden'])
         """
         with self._lock:
             self._catch_up()
-            return [self._state_value(s) for s in range(len(self._fold.state_key))]
+            return [self._state_value(s) for s in range(since, len(self._fold.state_key))]
 
     def facts(self, state: Any) -> dict[str, Any]:
         """Return what was noticed in `state`, a fresh copy; empty when nothing was.
