@@ -14,20 +14,19 @@ stated in the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
-from scipy.stats import chi2
 
 from surefoot import values
 from surefoot.errors import BadArgument
 from surefoot.learners import _tables
-from surefoot.learners._bounds import METHODS, missing_mass, successor_bounds, tightened
+from surefoot.learners._bounds import METHODS, tightened
 from surefoot.learners._intervals import check_unseen, excused, trials_said
+from surefoot.learners._pools import UNSEEN, Member, Slots, discover, held_out, members_of, row, slot_bounds
 from surefoot.learners.counts import Counts, Method
 from surefoot.learners.learned import LearnedModel
 
@@ -35,10 +34,8 @@ __all__ = ["Pool", "effect_of", "pooled", "pooled_pieces"]
 
 Floats = NDArray[np.float64]
 Effect = Callable[[Any, Any, Any], Any]
-_MOST_SLOTS = 5
 _MAPS_SHARE = 0.1  # the part of the error that goes to taking the wrong map
-_MOST_LISTED = 20_000
-_UNSEEN = -1
+_TEST_SHARE = 0.1  # and to setting a choice apart by mistake, where maps are chosen
 
 
 @dataclass(frozen=True)
@@ -82,55 +79,6 @@ def effect_of(state: Any, action: Any, to: Any) -> Any:
     return to
 
 
-@dataclass
-class _Member:
-    """One choice: its effects in order, the state and the count of each, and where its slots go."""
-
-    key: tuple[int, int]
-    effects: list[bytes]
-    to: list[int]
-    seen: NDArray[np.int64]
-    slots: tuple[int, ...] = ()
-    counted: bool = False
-
-    @property
-    def tried(self) -> int:
-        return int(self.seen.sum())
-
-
-@dataclass
-class _Pool:
-    """A pool in the making: slots, and for each action which effect went to which slot."""
-
-    size: int
-    members: list[_Member] = field(default_factory=list)
-    known: dict[tuple[int, bytes], int] = field(default_factory=dict)
-    alone: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    tries: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def __post_init__(self) -> None:
-        self.alone, self.tries = np.zeros(self.size, np.int64), np.zeros(self.size, np.int64)
-
-    @property
-    def odds(self) -> Floats:
-        """Return the estimated distribution over slots; no slot has 0."""
-        odds = (self.alone + 0.5) / (self.tries + 0.5 * self.size)
-        return np.asarray(odds / odds.sum(), np.float64)
-
-    def add(self, member: _Member, slots: tuple[int, ...], counted: bool) -> None:
-        """Take a member in; count those of its slots that share their effect with no other."""
-        member.slots, member.counted = slots, counted
-        self.members.append(member)
-        if not counted:
-            return
-        for slot, effect in enumerate(slots):
-            if effect != _UNSEEN:
-                self.known.setdefault((member.key[1], member.effects[effect]), slot)
-                if slots.count(effect) == 1:
-                    self.alone[slot] += member.seen[effect]
-                    self.tries[slot] += member.tried
-
-
 def pooled(
     counts: Counts,
     *,
@@ -163,10 +111,11 @@ def pooled(
         effect: (state, action, state after) -> a plain value.
         across: whether choices of different actions may be in one pool.
         level: in (0, 1), the error of the tests of homogeneity, shared among the choices: a higher one splits sooner.
-        maps: `hull`: see above. `chosen`: each choice that was tried so often that no slot can have gone unseen has the
-            first map that fits, of which it is assumed that it is right; where slots look equally likely their order
-            cannot be told, and the hull is as wide as that. In simulations of a slippery lake `hull` kept its
-            confidence; `chosen` held in 93 % of them where 95 % was asked for: it is an estimate.
+        maps: `hull`: see above. `chosen`: of the maps that say the same of how many slots each effect has, one is taken
+            to be right; where slots look equally likely their order cannot be told, and the hull is as wide as that.
+            Pools and maps are chosen by a tenth of the outcomes, drawn at random, and the rest is counted, so that the
+            counts do not depend on the choice; another tenth of the error goes to tests of the rest. With `anytime`
+            that is an estimate, since each time another tenth is drawn.
         support: `seen`: no slots exist but those seen in a pool. None: there may be more of them, rare ones.
         initial: the state that episodes start in; None: as often in each as they did.
         labels: {name: whether a state has it}; `ended` is added.
@@ -270,7 +219,7 @@ class _Made:
     """Hold pools and what is needed to make models of them."""
 
     table: _tables.Table
-    pools: list[_Pool]
+    pools: list[Slots]
     bounds: list[_Bounds]
     doubt: float
     maps: str
@@ -288,7 +237,7 @@ class _Made:
         """Return the model with these bounds of the slots of each pool."""
         check_unseen(self.unseen, self.trials)
         rows = {
-            member.key: _row(member, pool, *one, self.doubt, self.maps)
+            member.key: row(member, pool, *one, self.doubt, self.maps)
             for pool, one in zip(self.pools, bounds, strict=True)
             for member in pool.members
         }
@@ -325,11 +274,16 @@ def _made(
         raise BadArgument(f"level must be in (0, 1), got {level!r}")
     error = _tables.error_of(confidence)
     table = counts._table(initial, labels)
-    members = _members(table, effect)
+    members = members_of(table, effect)
     doubt = error * _MAPS_SHARE / max(len(members), 1)
-    pools = _discover(members, level / max(len(members), 1), doubt, across)
-    share = error * (1 - _MAPS_SHARE) / max(len(pools), 1)
-    bounds = [_slot_bounds(pool, method, share, support) for pool in pools]
+    many = max(len(members), 1)
+    if maps == "chosen":
+        pools = held_out(members, level / many, doubt, across, error * _TEST_SHARE / many)
+    else:
+        pools = discover(members, level / many, doubt, across)
+    left = 1 - _MAPS_SHARE - (_TEST_SHARE if maps == "chosen" else 0)
+    share = error * left / max(len(pools), 1)
+    bounds = [slot_bounds(pool, method, share, support) for pool in pools]
     said = tuple(_said(pool, table, *one[:2]) for pool, one in zip(pools, bounds, strict=True))
     claim, assumes = _claimed(confidence, method, pools, members, level, maps, support)
     return _Made(
@@ -353,172 +307,12 @@ def _cut(bounds: _Bounds, pieces: int) -> list[_Bounds]:
     return found
 
 
-def _members(table: _tables.Table, effect: Effect) -> list[_Member]:
-    """Return the choices that were tried, the most tried ones first."""
-    members = []
-    state, action = ([values.decode(raw) for raw in raws] for raws in (table.states, table.actions))
-    for here, what in table.choices:
-        seen = table.rows[here][what]
-        found = sorted(
-            (values.encode(effect(state[here], action[what], state[to])), to, count) for to, count in seen.items()
-        )
-        if len({raw for raw, _, _ in found}) < len(found):  # two states, one effect: then it says too little
-            found = sorted((table.states[to], to, count) for to, count in seen.items())
-        raws, to_, numbers = zip(*found, strict=True)
-        members.append(_Member((here, what), list(raws), list(to_), np.array(numbers, np.int64)))
-    return sorted(members, key=lambda one: (-one.tried, one.key))
-
-
-def _discover(members: list[_Member], level: float, doubt: float, across: bool) -> list[_Pool]:
-    """Put each choice into the first pool that it fits.
-
-    Those with the most effects come first: a pool must have its slots apart before they can fall together.
-    """
-    pools: list[_Pool] = []
-    for member in sorted(members, key=lambda one: -len(one.effects)):
-        if not any(_joins(pool, member, level, doubt) for pool in pools if across or _same_action(pool, member)):
-            pool = _Pool(len(member.effects))
-            pool.add(member, tuple(range(pool.size)), counted=True)
-            pools.append(pool)
-    return pools
-
-
-def _same_action(pool: _Pool, member: _Member) -> bool:
-    return pool.members[0].key[1] == member.key[1]
-
-
-def _joins(pool: _Pool, member: _Member, level: float, doubt: float) -> bool:
-    """Take a choice into a pool if some map fits; count it only where its effects or all plausible maps say how."""
-    if pool.size > _MOST_SLOTS or len(member.effects) > pool.size:
-        return False
-    odds = pool.odds
-    plausible = _plausible(member, odds, doubt)
-    fitting = [slots for slots in plausible if _UNSEEN not in slots and _p_value(pool, member, slots) > level]
-    if not fitting:
-        return False
-
-    def strange(slots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-        agree = sum(
-            pool.known.get((member.key[1], member.effects[effect])) == slot for slot, effect in enumerate(slots)
-        )
-        return -agree, slots
-
-    chosen = min(fitting, key=strange)
-    cells = np.array([_cells(slots, odds, len(member.effects)) for slots in plausible])
-    spread = float((cells.max(axis=0) - cells.min(axis=0)).max())
-    wide = 4 * float(np.sqrt(0.25 / max(int(pool.tries.min()), 1)))
-    same = -strange(chosen)[0] == pool.size  # the effects themselves say which slots they are
-    pool.add(member, chosen, counted=same or spread <= wide)
-    return True
-
-
-def _cells(slots: tuple[int, ...], odds: Floats, effects: int) -> Floats:
-    """Return the probability of each effect, and of an unseen one at the end."""
-    cells = np.zeros(effects + 1)
-    np.add.at(cells, np.array(slots), odds)  # -1, the unseen one, is the last
-    return cells
-
-
-def _plausible(member: _Member, odds: Floats, doubt: float) -> list[tuple[int, ...]]:
-    """Return the maps from slots to effects that the outcomes do not speak against; every seen effect has a slot.
-
-    The ratio of the mixture of all maps to the true one has the mean 1, so it is `1 / doubt` with `doubt` at most.
-    """
-    effects = len(member.effects)
-    every = [
-        slots
-        for slots in product([*range(effects), _UNSEEN], repeat=len(odds))
-        if len(set(slots) - {_UNSEEN}) == effects
-    ]
-    cells = np.array([_cells(slots, odds, effects) for slots in every])[:, :effects]
-    likely = (member.seen * np.log(cells)).sum(axis=1)
-    mixture = np.logaddexp.reduce(likely) - np.log(len(every))
-    return [slots for slots, one in zip(every, likely, strict=True) if mixture - one < -np.log(doubt)]
-
-
-def _p_value(pool: _Pool, member: _Member, slots: tuple[int, ...]) -> float:
-    """Return how likely outcomes are that fit the pool as badly as these, or worse.
-
-    Where every expected number is 5 or more: Pearson's statistic for two samples, the choice and the pool (of which the
-    least told slot says how many tries it has). Else the exact multinomial, with the pool's distribution as known.
-    """
-    cells = _cells(slots, pool.odds, len(member.effects))[:-1]
-    expected = member.tried * cells
-    if len(cells) == 1:
-        return 1.0
-    if expected.min() >= 5 or _compositions(member.tried, len(cells)) > _MOST_LISTED:
-        sample = float(((member.seen - expected) ** 2 / expected).sum())
-        tries = float(pool.tries.min())
-        return float(chi2.sf(sample / (1 + member.tried / tries), len(cells) - 1))
-    listed = np.array(list(_splits(member.tried, len(cells))))
-    logs = (listed * np.log(cells)).sum(axis=1) - gammaln(listed + 1).sum(axis=1) + gammaln(member.tried + 1)
-    here = float((member.seen * np.log(cells)).sum() - gammaln(member.seen + 1).sum() + gammaln(member.tried + 1))
-    return float(min(np.exp(logs[logs <= here + 1e-9]).sum(), 1.0))
-
-
-def _compositions(total: int, parts: int) -> float:
-    return float(np.exp(gammaln(total + parts) - gammaln(parts) - gammaln(total + 1)))
-
-
-def _splits(total: int, parts: int) -> list[tuple[int, ...]]:
-    """Return all ways to split a number into parts."""
-    if parts == 1:
-        return [(total,)]
-    return [(first, *rest) for first in range(total + 1) for rest in _splits(total - first, parts - 1)]
-
-
-def _slot_bounds(pool: _Pool, method: str, share: float, support: str | None) -> tuple[Floats, Floats, float]:
-    """Return the intervals of the slots, and how likely one more slot may be."""
-    part = share if support == "seen" else share / 2
-    lower, upper = successor_bounds(method, pool.alone, pool.tries, np.full(pool.size, part))
-    rest = 0.0
-    if support is None:
-        tries = np.array([pool.tries.max()], np.int64)
-        told = np.array([pool.size], np.int64)
-        rest = float(missing_mass(told, tries, np.array([share / 2]), anytime=method == "anytime")[0])
-    low, high = tightened(np.array([0, pool.size + 1], np.int64), np.append(lower, 0.0), np.append(upper, rest))
-    return low[:-1], high[:-1], float(high[-1])
-
-
-def _row(
-    member: _Member, pool: _Pool, lower: Floats, upper: Floats, rest: float, doubt: float, how: str
-) -> _tables.Row:
-    """Return the hull of the intervals that the plausible maps give to a choice."""
-    effects, odds = len(member.effects), pool.odds
-    maps = [member.slots] if len(pool.members) == 1 else _plausible(member, odds, doubt)
-    if how == "chosen" and not any(_UNSEEN in slots for slots in maps):
-        maps = [member.slots]
-    total_low, total_high = lower.sum(), upper.sum() + rest
-    low, high = np.full(effects + 1, np.inf), np.full(effects + 1, -np.inf)
-    for slots in maps:
-        least, most = _cells(slots, lower, effects), _cells(slots, upper, effects)
-        most[-1] += rest
-        low = np.minimum(low, np.maximum(least, 1 - (total_high - most)))
-        high = np.maximum(high, np.minimum(most, 1 - (total_low - least)))
-    low, high = np.clip(low - 1e-12, 0.0, 1.0), np.clip(high + 1e-12, 0.0, 1.0)
-    none_unseen = rest == 0 and all(_UNSEEN not in slots for slots in maps)
-    if none_unseen:
-        high[-1] = 0.0
-    low[-1] = 0.0
-    nominal = _cells(member.slots, odds, effects)[:-1]
-    if not (np.all((nominal >= low[:-1]) & (nominal <= high[:-1])) and abs(nominal.sum() - 1) < 1e-9):
-        nominal = _inside(low[:-1], high[:-1])
-    return _tables.Row(member.to, low[:-1].tolist(), high[:-1].tolist(), nominal.tolist(), float(high[-1]))
-
-
-def _inside(low: Floats, high: Floats) -> Floats:
-    """Return a distribution inside intervals."""
-    room = float(high.sum() - low.sum())
-    part = min(max((1 - float(low.sum())) / room, 0.0), 1.0) if room > 0 else 0.0
-    return np.asarray(low + part * (high - low), np.float64)
-
-
-def _said(pool: _Pool, table: _tables.Table, lower: Floats, upper: Floats) -> Pool:
+def _said(pool: Slots, table: _tables.Table, lower: Floats, upper: Floats) -> Pool:
     choices, effects = [], []
     for member in pool.members:
         here, what = member.key
         choices.append((values.decode(table.states[here]), values.decode(table.actions[what])))
-        effects.append(tuple(None if one == _UNSEEN else values.decode(member.effects[one]) for one in member.slots))
+        effects.append(tuple(None if one == UNSEEN else values.decode(member.effects[one]) for one in member.slots))
     return Pool(
         tuple(choices),
         tuple(effects),
@@ -532,16 +326,18 @@ def _said(pool: _Pool, table: _tables.Table, lower: Floats, upper: Floats) -> Po
 def _claimed(
     confidence: float,
     method: str,
-    pools: list[_Pool],
-    members: list[_Member],
+    pools: list[Slots],
+    members: list[Member],
     level: float,
     maps: str,
     support: str | None,
 ) -> tuple[str, tuple[str, ...]]:
+    tests = ", one among the tests that set choices apart" if maps == "chosen" else ""
     claim = (
         f"if the choices of each pool have one distribution over slots, then with probability {confidence:g} or more "
         f"every true transition probability of the {len(members)} choices that were tried is inside its interval "
-        f"({method}; the error is shared among {len(pools)} pools, one tenth of it among the maps of the choices)"
+        f"({method}; the error is shared among {len(pools)} pools, one tenth of it among the maps of the choices"
+        f"{tests})"
     )
     assumes = [
         f"The choices of each pool have one distribution over slots: {len(members)} choices are in {len(pools)} pools; "
@@ -551,9 +347,11 @@ def _claimed(
     if method != "anytime":
         assumes.append("How often the choices of a pool are tried does not depend on what came of them.")
     if maps == "chosen":
-        claim = f"an estimate, which held less often than {confidence:g} in simulations: {claim}"
+        if method == "anytime":
+            claim = f"an estimate, since each time other outcomes choose the maps: {claim}"
         assumes.append(
-            "Each choice that showed all its effects has the map from slots to them that is named with its pool."
+            "Each choice has the map from slots to effects that is named with its pool, or one that gives an effect "
+            "another number of slots."
         )
     if support == "seen":
         assumes.append("No slots exist but those that were seen in a pool.")
