@@ -251,6 +251,7 @@ class ExperienceFold(EventFold):
                     raise ValueError(f"episode {event.episode} begins where number {self.episodes} should")
                 self.episodes += 1
                 self.running[event.episode] = running = Running(event.episode, event.map, bytes(event.state))
+                self._change(event.map)  # another process may have made the plans that are kept
                 running.reached.extend(event.goals)
                 for goal in event.goals:
                     self._reach(event.map, goal, bytes(event.state))

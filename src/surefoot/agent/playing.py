@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from surefoot.agent.knowledge_base import Knowledge, Place, place_of
 from surefoot.agent.options import Gain, Looker
 from surefoot.agent.situation import Situation, situation_of
 from surefoot.agent.slow import Proposal, Search, judge, snapshot
+from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.protocols import Outcome, RiskPolicy, SlowPath
@@ -86,10 +87,10 @@ def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
 
     Example:
         >>> name_of_slow(Search()), name_of_slow(len)
-        ({'search': {'depth': 24, 'expansions': 256, 'layered': True}}, {'name': 'len'})
+        ({'search': {'layered': True, 'expansions': 256, 'depth': 24}}, {'name': 'len'})
     """
     if isinstance(slow, Search):
-        return {"search": {"depth": slow.depth, "expansions": slow.expansions, "layered": slow.layered}}
+        return {"uct" if isinstance(slow, UCT) else "search": {f.name: getattr(slow, f.name) for f in fields(slow)}}
     return {"name": str(getattr(slow, "__name__", type(slow).__name__))}
 
 

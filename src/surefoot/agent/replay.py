@@ -25,6 +25,7 @@ from surefoot.agent.knowledge_base import Knowledge, place_of, raw_of, stream_of
 from surefoot.agent.options import PROTECTS, in_doubt
 from surefoot.agent.situation import situation_of
 from surefoot.agent.slow import Search, judge
+from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, SurefootError
 from surefoot.journal import Journal
@@ -142,6 +143,11 @@ def replay(knowledge: Knowledge) -> Replayed:
     return Replayed(copy.decisions, copy.predicted)
 
 
+def _slow_of(rules: Mapping[str, Any]) -> Search:
+    """Return the slow path that is recorded."""
+    return UCT(**rules["uct"]) if "uct" in rules else Search(**rules["search"])
+
+
 def _as_recorded(decision: Decision) -> Answer:
     """Return a decision that rests on a plan which cannot be made again."""
     return Answer(decision.action, decision.path, decision.rule, decision.goal, decision.why, decision.answer)
@@ -158,7 +164,7 @@ class _Copy:
         self._agenda = Agenda(journal=self._journal)
         self._failures = FailureMemory(journal=self._journal)
         self._maps: dict[str, WorldMap] = {}
-        self._ways = Ways()
+        self._ways = {"uct": Ways(solves=False), "search": Ways()}
         self._exact = knowledge.exact
         self._rules: dict[int, Mapping[str, Any]] = {}
         self._hashes: list[str] = []
@@ -215,7 +221,8 @@ class _Copy:
         self._check_options(decision, rules, known, running)
         place = decision.state, key
         ahead = self._ahead(decision, rules, known)
-        here = situation_of(place, decision.goals, decision.options, known, fold, running, self._ways, ahead)
+        ways = self._ways["uct" if "uct" in rules["slow"] else "search"]
+        here = situation_of(place, decision.goals, decision.options, known, fold, running, ways, ahead)
         answer = fast(here)
         spends = answer is None
         if answer is None:
@@ -225,8 +232,8 @@ class _Copy:
                 answer = fast(here, settle=True) or Answer(
                     None, "none", "out of budget", None, f"the slow path has used up its {gone}"
                 )
-            elif "search" in rules["slow"]:
-                answer = Search(**rules["slow"]["search"]).find(here)
+            elif "search" in rules["slow"] or "uct" in rules["slow"]:
+                answer = _slow_of(rules["slow"]).find(here)
                 if answer.plan is None and decision.answer is not None and not self._can_think(rules):
                     answer = _as_recorded(decision)
                 _same("answer", decision.answer, answer.plan)
