@@ -449,6 +449,13 @@ class Experience(Ledger[ExperienceFold]):
             self._catch_up()
             return self._fold
 
+    @property
+    def read_upto(self) -> str:
+        """Return the head of the journal, as far as it was read here."""
+        with self._lock:
+            self._catch_up()
+            return f"{self._read}:{self._hash}" if self._read else str(self.head)
+
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""
         self._note(lambda: event)

@@ -188,7 +188,7 @@ class Playing:
         self._gated = bool(knowledge.agenda.gates())
         fold = knowledge.experience.fold
         options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)
-        head = str(knowledge.head)
+        head = knowledge.experience.read_upto
         situation = situation_of(
             (here.state, here.key),
             goals,
