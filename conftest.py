@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,19 +37,30 @@ def pytest_collect_file(file_path: Path) -> None:
     """
     if file_path.suffix == ".py" and file_path.is_relative_to(SOURCE):
         parts = file_path.relative_to(SOURCE).with_suffix("").parts
-        with contextlib.suppress(Exception):  # pytest imports it again right after this, and reports what is wrong
+        with (
+            TRACING.again(),  # whatever is imported first, it may import what owes every branch
+            contextlib.suppress(Exception),  # pytest imports it again right after this, and reports what is wrong
+        ):
             import_module(".".join(parts).removesuffix(".__init__"))
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Measure no coverage where no test runs: in the process that deals them out to the others."""
+    with TRACING.off() if session.config.getoption("numprocesses", 0) else contextlib.nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep what is loaded before the first test out of the garbage collector's rounds.
+    """Collect without measuring coverage, and keep what is loaded by then out of the garbage collector's rounds.
 
     Nearly all of it lives until the end, and is a hundred times what a test makes: each full round would go through it.
     """
     gc.disable()
     try:
-        return (yield)
+        with TRACING.off():
+            return (yield)
     finally:
         gc.enable()
         gc.collect()
@@ -57,6 +69,36 @@ def pytest_collection() -> Generator[None, object, object]:
 
 OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
 """The modules and folders that owe a test to every branch (scripts/check)."""
+
+
+class Tracing:
+    """The tracer that measures coverage, where one does: it doubles what is traced, so it runs only where it counts."""
+
+    def __init__(self) -> None:
+        self._tracer: Any = None
+
+    @contextlib.contextmanager
+    def off(self) -> Iterator[None]:
+        """Do without it for a while."""
+        before, self._tracer = self._tracer, sys.gettrace()
+        sys.settrace(None)
+        try:
+            yield
+        finally:
+            sys.settrace(self._tracer)
+            self._tracer = before
+
+    @contextlib.contextmanager
+    def again(self) -> Iterator[None]:
+        """Trace within `off()`."""
+        sys.settrace(self._tracer)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+
+
+TRACING = Tracing()
 
 
 def owes_every_branch(path: Path) -> bool:
@@ -76,15 +118,9 @@ def is_traced(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure coverage only where it counts: tracing doubles what a test takes."""
-    tracer = sys.gettrace()
-    if tracer is None or is_traced(item):
+    """Measure coverage only where it counts."""
+    with contextlib.nullcontext() if is_traced(item) else TRACING.off():
         return (yield)
-    sys.settrace(None)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(tracer)
 
 
 @pytest.fixture(autouse=True)
@@ -92,3 +128,17 @@ def _doctests_write_into_a_folder_of_their_own(request: pytest.FixtureRequest) -
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         monkeypatch.chdir(request.getfixturevalue("tmp_path"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[str, None, None]:
+    """Return the address of a PostgreSQL server, one for each process that runs tests."""
+    from surefoot.errors import WorldUnavailable
+    from surefoot.testing.postgres import TemporaryPostgres, programs_of_postgres
+
+    try:
+        programs_of_postgres()
+    except WorldUnavailable as missing:
+        pytest.skip(str(missing))
+    with TemporaryPostgres() as server:
+        yield server.url

@@ -144,13 +144,14 @@ def clocked(work: Callable[[], object], ops: int = 1, *, limit: float = CAP, gen
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What must hold: a ratio of the peer to ours, or how a figure of ours may grow with the size."""
+    """What must hold: a ratio of the peer to ours (or to `who`), or how a figure of ours may grow with the size."""
 
     name: str
     what: str
     at_least: float = 0.0
     grows_at_most: float = 0.0
     size: int = 0
+    who: str = ""
 
 
 @dataclass
@@ -201,7 +202,7 @@ class Report:
         self.rows.append(row)
         mark = "  * stopped at the cap" if row.capped else ""
         if row.cpu is None:
-            shown = f"{row.value:,.0f} {row.unit}"
+            shown = f"{_figure(row.value)} {row.unit}"
         else:
             shown = f"{seconds(row.cpu)} cpu  {seconds(row.wall)} wall"
         ratio = self.ratio(row.what, row.size)
@@ -212,9 +213,9 @@ class Report:
         """Return a figure."""
         return next((r for r in self.rows if (r.what, r.who, r.size) == (what, who, size)), None)
 
-    def ratio(self, what: str, size: int) -> float | None:
-        """Return how many times more the peer takes."""
-        ours, peer = self.find(what, self.ours, size), self.find(what, self.peer, size)
+    def ratio(self, what: str, size: int, who: str = "") -> float | None:
+        """Return how many times more the peer takes than we, or than `who`."""
+        ours, peer = self.find(what, who or self.ours, size), self.find(what, self.peer, size)
         if ours is None or peer is None:
             return None
         return _amount(peer) / max(_amount(ours), 1e-12)
@@ -238,8 +239,9 @@ class Report:
         found: list[tuple[Target, str, bool | None]] = []
         for target in targets:
             if target.at_least:
-                sizes = [s for s in self.sizes(target.what, self.peer) if s in self.sizes(target.what, self.ours)]
-                ratio = self.ratio(target.what, sizes[-1]) if sizes else None
+                who = target.who or self.ours
+                sizes = [s for s in self.sizes(target.what, self.peer) if s in self.sizes(target.what, who)]
+                ratio = self.ratio(target.what, sizes[-1], who) if sizes else None
                 if ratio is None:
                     found.append((target, "not measured", None))
                     continue
@@ -348,6 +350,12 @@ def _digits(number: float) -> str:
     return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"
 
 
+def _figure(value: float | None) -> str:
+    """Return a figure that is no time: a whole number, or a small one with three digits."""
+    assert value is not None  # a row without a time has one
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 100 else f"{value:.3g}"
+
+
 def _times(ratio: float | None) -> str:
     return "" if ratio is None else f"{_digits(ratio)}×"
 
@@ -366,7 +374,7 @@ def _cell(row: Row | None) -> str:
     if row is None:
         return ""
     if row.cpu is None:
-        return f"{row.value:,.0f} {row.unit}"
+        return f"{_figure(row.value)} {row.unit}".rstrip()
     waits = row.wall is not None and row.wall > 4 * row.cpu  # for a disk: then the wall clock is the figure to know
     return f"{seconds(row.cpu)}{' (wall ' + seconds(row.wall) + ')' if waits else ''}" + ("\\*" if row.capped else "")
 

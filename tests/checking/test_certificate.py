@@ -49,6 +49,17 @@ def test_every_forged_bound_is_refuted() -> None:
     assert forged > 100
 
 
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_an_infinite_bound_on_the_wrong_side_is_refuted(side: str) -> None:
+    model, text = die(), 'R=? [ F "done" ]'
+    found = check(model, text).solution
+    assert found is not None
+    bounds = {"lower": found.lower.copy(), "upper": found.upper.copy()}
+    bounds[side][0] = np.inf if side == "lower" else -np.inf
+    with pytest.raises(Refuted, match="state 0 "):
+        confirm(model, text, found.policy, **bounds)
+
+
 def test_examples_until_and_always() -> None:
     for model, text in (
         (die(), 'P=? [ !"five" U "six" ]'),

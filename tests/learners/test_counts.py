@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from surefoot.checking.quantitative import check
 from surefoot.errors import BadArgument, MergeRefused, ValueRejected
@@ -40,11 +40,10 @@ def simulated(model: Model, tries: int, numbers: np.random.Generator) -> Counts:
         here, what = int(model.choice_state[choice]), int(model.choice_action[choice])
         seen = numbers.multinomial(tries, model.probability[where] / model.probability[where].sum())
         for to, count in zip(model.target[where].tolist(), seen.tolist(), strict=True):
-            for _ in range(count):
-                counts.observe(here, what, to)
+            if count:
+                counts.observe(here, what, to, times=count)
     for state in np.flatnonzero(np.diff(model.choice_start) == 0).tolist():
-        counts._ended.add(b"%d" % state)
-        counts._offered.setdefault(b"%d" % state, set())
+        counts.end(state)
     return counts
 
 
@@ -264,12 +263,17 @@ def test_a_number_of_choices_that_is_declared_narrows_the_intervals() -> None:
         (lambda c: c.intervals(confidence=1.0), "confidence must be a number in"),
         (lambda c: c.intervals(confidence=1), "confidence must be a number in"),
         (lambda c: c.intervals(method="wald"), "method must be one of clopper-pearson"),
+        (lambda c: c.intervals(weight=0), "weight must be a finite number > 0"),
+        (lambda c: c.intervals(strength=(3, 1)), "strength must be 0 <= least <= most"),
+        (lambda c: c.intervals(strength=3), "strength must be a pair of numbers"),
+        (lambda c: c.intervals(trials=-1), "trials must be a whole number >= 0"),
         (lambda c: c.intervals(unseen="none"), "unseen must be 'sink' or 'full'"),
         (lambda c: c.intervals(initial=0, choices=0), "choices must be a whole number and at least those tried, 1"),
         (lambda c: c.intervals(initial=0, support="all"), "support must be None, 'seen' or a function"),
         (lambda c: c.intervals(initial=7), "initial is 7, a state that was never seen"),
         (lambda c: c.changes(), "without a window nothing is older"),
         (lambda c: c.observe(0, "a", 1, reward=float("nan")), "reward must be finite"),
+        (lambda c: c.observe(0, "a", 1, times=0), "times must be a whole number >= 1"),
         (lambda c: c.observe(0, "a", 1, time=0.5), "time must be a whole number"),
         (lambda c: Counts(window=0), "window must be a whole number >= 1"),
         (lambda c: Counts().estimate(initial=0), "nothing was counted"),
@@ -282,6 +286,73 @@ def test_wrong_arguments_are_named(call: Callable[[Counts], Any], message: str) 
     with pytest.raises(BadArgument, match=message):
         call(counts)
     assert counts == counted([(0, "a", 1)])
+
+
+def test_linear_updates_are_those_of_the_paper() -> None:
+    """Suilen et al. 2022, definition 5, written out: agreeing frequencies move an end slowly, others fast."""
+
+    def naive(prior: tuple[float, float], seen: int, tried: int, agrees: tuple[bool, bool]) -> tuple[float, float]:
+        least, most = 2.0, 10.0
+        ends = []
+        for end, fine in zip(prior, agrees, strict=True):
+            weight = most if fine else least
+            ends.append((weight * end + seen) / (weight + tried))
+        return ends[0], ends[1]
+
+    counts = Counts(window=20)
+    for n in range(60):
+        counts.observe("hall", "open", "room" if n < 40 and n % 4 or n >= 40 and n % 10 == 0 else "hall")
+    learned = counts.intervals(initial="hall", method="linear", support="seen")
+    before = naive((0.0, 1.0), 30, 40, (True, True))
+    assert before[0] == 0.6
+    now = naive(before, 2, 20, (False, False))  # in the window it is 2 of 20, and the rest 18: neither end agrees
+    assert learned.interval("hall", "open", "room") == pytest.approx(now, abs=1e-9)
+    assert "no confidence is claimed" in learned.claim
+    alone = Counts()
+    for n in range(20):
+        alone.observe("hall", "open", "room" if n % 10 == 0 else "hall")
+    open_ = alone.intervals(initial="hall", method="linear", strength=(0.0, 5.0))
+    assert open_.interval("hall", "open", "room") == pytest.approx((2 / 25, 7 / 25), abs=1e-9)
+    unseen = open_.model.state("unseen")
+    target, _ = open_.model.row("hall", "open")
+    assert open_.model.upper is not None
+    assert open_.model.upper[target.tolist().index(unseen)] == pytest.approx(5 / 25, abs=1e-9)
+
+
+def test_bayesian_intervals_are_quantiles_of_the_posterior() -> None:
+    counts = counted([(0, "a", n % 4 > 0) for n in range(40)])
+    learned = counts.intervals(initial=0, method="bayes", support="seen", choices=1, confidence=0.9)
+    own = beta(31, 11)
+    assert learned.interval(0, "a", True) == pytest.approx((own.ppf(0.025), own.ppf(0.975)), abs=1e-9)
+    with_unseen = counts.intervals(initial=0, method="bayes", choices=1, confidence=0.9, weight=0.5)
+    rest = beta(0.5, 41).ppf(1 - 0.1 / 3)
+    target, _ = with_unseen.model.row("0", "a")
+    place = target.tolist().index(with_unseen.model.state("unseen"))
+    assert with_unseen.model.upper is not None
+    assert with_unseen.model.upper[place] == pytest.approx(rest, abs=1e-9)
+    assert "how often that holds is not claimed" in with_unseen.claim
+
+
+def test_choices_that_may_be_tried_ask_for_no_proof() -> None:
+    counts = counted([(0, "a", 1)] * 30 + [(0, "b", 2)] * 2 + [(1, "a", 0)] * 30)
+    labels = {"bad": lambda state: state == 2, "good": lambda state: False}
+    given: Any = {"initial": 0, "support": "seen", "labels": labels, "unseen_labels": ["bad"], "trial_labels": ["good"]}
+    strict, open_ = (counts.intervals(**given, trials=trials) for trials in (0, 3))
+    assert "trial" not in list(strict.model.state_names)
+    for asked in ('Pmax=? [ F "good" ]', 'Pmax=? [ F "trial" ]'):
+        assert bounds(open_.model, asked)[0] > 0.99
+    assert open_.model.row("0", "b")[0].tolist() == [open_.model.state("trial")]
+    assert open_.model.row("2", "trial")[0].tolist() == [open_.model.state("trial")]
+    assert "Choices that were tried fewer than 3 times may be tried: nothing is asked of them." in open_.assumes
+
+
+def test_starts_and_ends_may_be_told() -> None:
+    counts = counted([(0, "a", 1), (1, "a", 0)])
+    assert counts.starts == []
+    counts.start(1)
+    counts.end(2)
+    assert (counts.starts, counted([(0, "a", 1)]).starts) == ([1], [0])
+    assert counts.intervals().model.labels["ended"].tolist() == [False, False, True, False]
 
 
 def test_learners_with_other_windows_do_not_merge() -> None:

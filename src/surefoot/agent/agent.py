@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.agent import loop, report
 from surefoot.agent.budget import Budget
@@ -23,6 +23,9 @@ from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, NotStarted, ValueRejected
 from surefoot.knowledge.risk import Protect
 from surefoot.protocols import Environment, Outcome, RiskPolicy, SlowPath
+
+if TYPE_CHECKING:
+    from surefoot.agent.verifying import Verifier, Verify
 
 __all__ = ["Agent"]
 
@@ -48,10 +51,17 @@ class Agent:
         gain: what there is to gain from an action, for a risk policy that weighs it, see `Gain`.
         seed: episodes that are given no seed get one made of this and their number; None: resets are left to the world.
         timeout: seconds after which a call of the environment is given up, and the episode with it; None: no bound.
+        verify: act only inside the shield of what was learned so far: a property such as 'P>=0.95 [ G !"bad" ]', or a
+            `Verify` with its labels, see `surefoot.agent.verifying`. Where the shield allows nothing the episode ends
+            as blocked. None: nothing is verified.
+
+    Attributes:
+        verifier: holds the shields and the models that they are of, by map; None without `verify`.
 
     Raises:
         ValueRejected (a TypeError): something is not what it should be.
         BadArgument: a number is out of its range.
+        BadProperty: what to verify is no property that can be kept.
 
     One agent at a time works on one journal: an episode that it finds open was broken off.
 
@@ -76,6 +86,7 @@ class Agent:
         gain: Gain | None = None,
         seed: int | None = 0,
         timeout: float | None = None,
+        verify: str | Verify | None = None,
     ) -> None:
         """Take nothing yet; see the class."""
         if not isinstance(env, Environment) or not all(callable(getattr(env, n)) for n in ("reset", "actions", "step")):
@@ -90,8 +101,14 @@ class Agent:
         _check_number("seed", seed, whole=True)
         _check_number("timeout", timeout)
         self.env, self.knowledge, self.seed, self.timeout = env, knowledge, seed, timeout
-        ways = Ways(solves=not isinstance(slow, UCT))
-        self._mind = Mind(knowledge, slow or Search(), Budget.of(budget), risk or Protect(), gain, key, ways)
+        self.verifier: Verifier | None = None
+        if verify is not None:
+            # Here, and not above: it loads the checking of models, which most agents do without.
+            from surefoot.agent.verifying import Verifier, Verify
+
+            self.verifier = Verifier(Verify.of(verify), knowledge.journal)
+        budget, ways = Budget.of(budget), Ways(solves=not isinstance(slow, UCT))
+        self._mind = Mind(knowledge, slow or Search(), budget, risk or Protect(), gain, key, self.verifier, ways)
         self._playing: Playing | None = None
         self._option: Option | None = None
         self._next: tuple[str, int | None] = ("main", None)
@@ -181,6 +198,8 @@ class Agent:
         """Go back to what is recorded: an exception from outside may have come between recording and taking it in."""
         self.knowledge.refresh()
         self._mind.noticed.clear()
+        if self.verifier is not None:
+            self.verifier.forget()
 
     def _turn(self, playing: Playing) -> loop.Episode[None]:
         """Look, decide, take; what the environment raises ends the episode."""

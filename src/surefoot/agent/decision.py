@@ -43,6 +43,7 @@ class Option:
         gain: what there is to gain, a finite number >= 0.
         advances: the open goals that it is expected to reach.
         instead_of: the action on offer that a gate changed into this one; None for what is on offer itself.
+        shield: why the shield of what was learned refuses it; None where it allows it, or nothing is verified.
 
     Example:
         >>> Option("right", "accept", 0.1, 9).blocked is None, Option("left", "refuse", hard=True).blocked
@@ -63,6 +64,7 @@ class Option:
     advances: tuple[str, ...] = ()
     instead_of: Any = None
     key: bytes = field(default=b"", compare=False, repr=False)
+    shield: str | None = None
     _row: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,13 +76,15 @@ class Option:
     def blocked(self) -> tuple[str, str] | None:
         """Return (kind, reason) of the hard check that it does not pass; None when it passes all.
 
-        The kinds: "gate", "person" (a gate or a rule that wants somebody asked), "hard", "avoid", "failed".
+        The kinds: "gate", "person" (a gate or a rule that wants somebody asked), "hard", "shield", "avoid", "failed".
         """
         if self.gate is not None:
             return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
         if self.hard and self.verdict != "accept":
             kind = "hard" if self.verdict == "refuse" else "person"
             return kind, self.reason or "a hard refusal"
+        if self.shield is not None:
+            return "shield", self.shield
         if self.choice == "avoid":
             return "avoid", self.said or self.reason
         return None if self.failed is None else ("failed", self.failed)
@@ -88,7 +92,8 @@ class Option:
     @property
     def passes(self) -> bool:
         """Say whether nothing bars it, nor is it hard."""
-        return self.gate is None and not self.hard and self.choice != "avoid" and self.failed is None
+        free = self.gate is None and self.shield is None and self.failed is None
+        return free and not self.hard and self.choice != "avoid"
 
     def encode(self) -> bytes:
         """Return its exact encoding; worked out once."""
@@ -110,6 +115,9 @@ class Option:
             self.support,
             self.verdict.encode(),
         )
+        if self.shield is not None:
+            place = row.index(b',"support":', row.rindex(b',"said":'))
+            row = b'%b,"shield":%b%b' % (row[:place], encode(self.shield), row[place:])
         object.__setattr__(self, "_row", row)
         return row
 

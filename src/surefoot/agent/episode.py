@@ -21,7 +21,7 @@ class Stopped(Enum):
     | GOALS | every declared goal is reached |
     | LOST | the environment said done, with a declared goal open |
     | NOTHING_LEFT | all that can be reached was tried, or nothing is on offer |
-    | BLOCKED | what is left does not pass a hard check: a gate, a hard rule, the risk policy, a recent failure |
+    | BLOCKED | what is left passes no hard check: a gate, a hard rule, a shield, the risk policy, a recent failure |
     | UNSURE | somebody has to be asked: a gate escalates, the slow path declined or failed, it goes round in circles |
     | OUT_OF_STEPS, OUT_OF_TIME, OUT_OF_BUDGET | of the episode, of the episode, of the slow path |
     | TERMINATED | a gate said so |

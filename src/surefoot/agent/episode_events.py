@@ -14,7 +14,19 @@ import msgspec
 
 from surefoot.knowledge._ledger import Record, _encoded
 
-__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Learned", "Over", "all_pass", "seal_of", "sealed"]
+__all__ = [
+    "NOTHING",
+    "Began",
+    "Came",
+    "Configured",
+    "Decided",
+    "Learned",
+    "Over",
+    "Shielded",
+    "all_pass",
+    "seal_of",
+    "sealed",
+]
 
 NOTHING = msgspec.Raw(b"null")
 """The encoding of None.
@@ -192,6 +204,34 @@ class Learned(Record, frozen=True):
     skills: msgspec.Raw
 
 
+class Shielded(Record, frozen=True):
+    """The shield of a map was learned anew, from all outcomes there that are recorded before.
+
+    Attributes:
+        map: which map.
+        first: nothing of an earlier shield holds on: `marks` are all labels.
+        outcomes: from how many outcomes.
+        choices: how many choices the model has; `allowed`: how many of them the shield allows.
+        digest: of what is allowed where.
+        marks: {label: [encoded states]}, those that were not told before.
+        rules: what is kept, on what evidence, see `Verify`.
+
+    Example:
+        >>> Shielded("main", True, 9, 4, 2, "ab", msgspec.Raw(b"{}"), msgspec.Raw(b"{}")).kind
+        'shield'
+    """
+
+    kind: ClassVar[str] = "shield"
+    map: str
+    first: bool
+    outcomes: int
+    choices: int
+    allowed: int
+    digest: str
+    marks: msgspec.Raw
+    rules: msgspec.Raw
+
+
 def seal_of(decided: Decided) -> str:
     """Return the digest of a decision's other fields, 64 hexadecimal digits.
 
@@ -266,11 +306,12 @@ def all_pass(decided: Decided) -> bool:
     if event is decided and passing:
         return True
     raw = bytes(decided.options)
-    return b'"choice":"avoid"' not in raw and raw.count(_PASSES) == raw.count(b'"verdict":')
+    barred = b'"choice":"avoid"' in raw or b'"shield":"' in raw
+    return not barred and raw.count(_PASSES) == raw.count(b'"verdict":')
 
 
 _PASSES = b'"failed":null,"gain":0.0,"gate":null,"hard":false,'
-"""In the encoding of an option that no check bars, the policy's apart."""
+"""In the encoding of an option that no check bars, the policy's and the shield's apart."""
 
 
 _SORTED = sorted(Decided.__struct_fields__)

@@ -14,7 +14,7 @@ import msgspec
 from surefoot import values
 from surefoot.agent.budget import Spent
 from surefoot.agent.decision import DONE
-from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over, all_pass
+from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over, Shielded, all_pass
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
@@ -60,6 +60,7 @@ class _Row(msgspec.Struct):
     gate: tuple[str, str] | None = None
     reason: str = ""
     said: str | None = None
+    shield: str | None = None
 
     @property
     def blocked(self) -> tuple[str, str] | None:
@@ -68,6 +69,8 @@ class _Row(msgspec.Struct):
             return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
         if self.hard and self.verdict != "accept":
             return ("hard" if self.verdict == "refuse" else "person"), self.reason
+        if self.shield is not None:
+            return "shield", self.shield
         if self.choice == "avoid":
             return "avoid", self.said or self.reason
         return None if self.failed is None else ("failed", self.failed)
@@ -217,7 +220,7 @@ class ExperienceFold(EventFold):
         (1, 'main')
     """
 
-    kinds = (Configured, Began, Decided, Came, Over, Learned)
+    kinds = (Configured, Began, Decided, Came, Over, Learned, Shielded)
     settings: Configured
 
     def __init__(self, settings: Configured | None = None) -> None:
@@ -257,6 +260,8 @@ class ExperienceFold(EventFold):
                     self._reach(event.map, goal, bytes(event.state))
             case Learned():
                 self._learned(event)
+            case Shielded():  # it follows from the rest, see `surefoot.agent.verifying`
+                pass
             case _:
                 assert isinstance(event, Over)  # there are no other kinds
                 map_ = self.running.pop(event.episode).map

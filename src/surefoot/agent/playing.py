@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,6 +26,9 @@ from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.protocols import Outcome, RiskPolicy, SlowPath
+
+if TYPE_CHECKING:  # it loads the checking of models, which most agents do without
+    from surefoot.agent.verifying import Verifier
 
 __all__ = ["Mind", "Playing", "name_of_slow", "open_goals"]
 
@@ -48,6 +51,7 @@ class Mind:
         budget: what the slow path may cost in an episode.
         risk: the risk policy.
         gain, key: see `Agent`.
+        verifier: keeps the shield of what was learned; None without one.
         ways: its plans; `noticed`: what it reported to each map already; `kept`: options of before, see `Looker`.
 
     Example:
@@ -62,6 +66,7 @@ class Mind:
     risk: RiskPolicy
     gain: Gain | None = None
     key: Callable[[Any], Any] | None = None
+    verifier: Verifier | None = None
     ways: Ways = field(default_factory=Ways)
     noticed: dict[str, loop.Noticed] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
@@ -74,12 +79,13 @@ class Mind:
         """Return what else decides, as it is recorded with an episode."""
         budget = self.budget
         limits = {"decisions": budget.decisions, "seconds": budget.seconds, "money": budget.money}
-        return {
+        rules = {
             "budget": limits,
             "plain": self.key is None,
             "risk": type(self.risk).__name__,
             "slow": name_of_slow(self.slow),
         }
+        return rules if self.verifier is None else {**rules, "verify": self.verifier.rules}
 
 
 def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
@@ -188,6 +194,9 @@ class Playing:
         self._gated = bool(knowledge.agenda.gates())
         fold = knowledge.experience.fold
         options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)
+        verifier = self._mind.verifier
+        if verifier is not None:
+            options = verifier.judge(running.map, here.key, options, lambda e: loop.note(knowledge.experience, e))
         head = knowledge.experience.read_upto
         situation = situation_of(
             (here.state, here.key),

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from surefoot import values
 from surefoot.agent.budget import Budget
 from surefoot.agent.decision import DONE, Answer, Decision, decision_of
-from surefoot.agent.episode_events import Began, Came, Decided, seal_of
+from surefoot.agent.episode_events import Began, Came, Decided, Shielded, seal_of
 from surefoot.agent.experience import DARES, Experience, Running
 from surefoot.agent.fast import fast
 from surefoot.agent.imagining import Ahead
@@ -36,6 +36,9 @@ from surefoot.knowledge.failures import FailureMemory
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.protocols import call_of
+
+if TYPE_CHECKING:
+    from surefoot.agent.verifying import Verifier
 
 __all__ = ["Difference", "Divergence", "Replayed", "diff", "replay"]
 
@@ -168,6 +171,7 @@ class _Copy:
         self._exact = knowledge.exact
         self._rules: dict[int, Mapping[str, Any]] = {}
         self._hashes: list[str] = []
+        self._verifier: Verifier | None = None
         self._model: ConservativeActionModel | None = None
         if isinstance(knowledge.actions, ConservativeActionModel):
             model = knowledge.model(None)
@@ -184,6 +188,8 @@ class _Copy:
             elif entry.kind == Began.kind:
                 began = msgspec.json.decode(bytes(entry.raw), type=Began)
                 self._rules[began.episode] = values.decode(bytes(began.rules))
+            elif entry.kind == Shielded.kind:
+                self._learn(msgspec.json.decode(bytes(entry.raw), type=Shielded))
         elif line.find(b'"stream":"actions"', 0, 60) >= 0:
             self._observe(parse(line).data)
         self._backend.extend(lambda count, last: [line])
@@ -198,6 +204,21 @@ class _Copy:
             return
         told = {"effect": data.get("effect"), "next_state": data.get("next_state")}
         model.observe(data["state"], data["action"], data["args"], data["accepted"], **told)
+
+    def _verify(self, rules: Mapping[str, Any]) -> Verifier:
+        """Return what keeps shields by these rules, up with the copy."""
+        from surefoot.agent.verifying import Verifier, Verify  # it loads the checking of models: only where it is used
+
+        if self._verifier is None or self._verifier.rules != rules:
+            self._verifier = Verifier(Verify.of(rules), self._journal)
+        self._verifier.catch_up()
+        return self._verifier
+
+    def _learn(self, event: Shielded) -> None:
+        """Learn a shield again."""
+        again = self._verify(values.decode(bytes(event.rules))).learn(event.map, event)
+        for name in ("outcomes", "choices", "allowed", "digest"):
+            _same(f"shield.{name}", getattr(event, name), getattr(again, name))
 
     def _map(self, name: str) -> WorldMap:
         if name not in self._maps:
@@ -288,6 +309,7 @@ class _Copy:
         failing = bool(self._failures.blocked(decision.state))
         model = self._model if self._exact or rules["plain"] else None
         fold = self._experience.fold
+        verifier = self._verify(rules["verify"]) if "verify" in rules else None
         for option in decision.options:
             place = f"options[{option.action!r}]"
             failed = None
@@ -296,6 +318,10 @@ class _Copy:
                 said = self._failures.check(decision.state, asked, offered)
                 failed = said.reason if said.hard else None
             _same(f"{place}.failed", option.failed, failed)
+            shielded = (
+                None if verifier is None else verifier.why(running.map, values.encode_state(decision.state), option.key)
+            )
+            _same(f"{place}.shield", option.shield, shielded)
             if model is None:
                 continue
             call = call_of(option.action)

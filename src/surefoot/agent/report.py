@@ -12,7 +12,7 @@ from typing import Any
 from surefoot import values
 from surefoot.agent.decision import Decision, decision_of
 from surefoot.agent.episode import Episode, Stopped
-from surefoot.agent.episode_events import Began, Came, Decided, Over
+from surefoot.agent.episode_events import Began, Came, Decided, Over, Shielded
 from surefoot.agent.knowledge_base import Knowledge
 
 __all__ = ["Shown", "Told", "gather", "in_words", "page", "page_of_many", "write_page"]
@@ -52,6 +52,7 @@ class Told:
         decisions: how many there were, by path.
         shown: the newest decisions of each episode, up to 2,000 in all.
         skills: pairs (what for, action, reached, taken).
+        shields: {map: what its newest shield allows, in words}.
         head: the journal's head.
 
     Example:
@@ -64,6 +65,7 @@ class Told:
     shown: dict[int, list[Shown]] = field(default_factory=dict)
     skills: list[tuple[str, Any, int, int]] = field(default_factory=list)
     head: str = ""
+    shields: dict[str, str] = field(default_factory=dict)
 
 
 def gather(knowledge: Knowledge) -> Told:
@@ -91,6 +93,11 @@ def gather(knowledge: Knowledge) -> Told:
                 row["reached"] += event.goals
                 row["state"] = values.decode(bytes(event.to))
                 rows[-1] = Shown(rows[-1].decision, event.verdict, row["state"], event.goals, event.why)
+            case Shielded():
+                kept = values.decode(bytes(event.rules))["property"]
+                told.shields[event.map] = (
+                    f"{kept} allows {event.allowed} of {event.choices} choices, by {event.outcomes} outcomes"
+                )
             case Over():
                 told.episodes.append(_episode(open_.pop(event.episode), event.stopped, event.why))
     told.episodes += [_episode(row, Stopped.BROKEN_OFF.value, "it has not ended") for row in open_.values()]
@@ -141,7 +148,8 @@ def in_words(told: Told) -> str:
     head = (
         f"{len(told.episodes)} episodes, {sum(counts.values())} decisions: {counts['fast']} fast, {counts['slow']} slow"
     )
-    return "\n".join([head, *(f"  {episode}" for episode in told.episodes)])
+    shields = [f"  shield on {map_!r}: {said}" for map_, said in told.shields.items()]
+    return "\n".join([head, *(f"  {episode}" for episode in told.episodes), *shields])
 
 
 _STYLE = """
@@ -201,6 +209,7 @@ def _body(told: Told) -> list[str]:
         cells = (e.number, e.map, e.stopped.value + why, e.steps, e.refused, e.fast, e.slow, ", ".join(e.goals_done))
         parts.append(f"<tr>{''.join(f'<td>{_text(cell)}' for cell in cells)}</tr>")
     parts.append("</table>")
+    parts += [f"<p>Shield on {_text(repr(map_))}: {_text(said)}.</p>" for map_, said in told.shields.items()]
     if told.skills:
         parts.append("<h3>What helped</h3><table><tr><th>goal<th>action<th>reached it<th>of</tr>")
         for goal, action, reached, taken in told.skills:

@@ -15,7 +15,7 @@ Source: Funke, Jantsch, Baier 2020 (Farkas certificates); Chatterjee et al. 2025
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -109,88 +109,68 @@ def _states(model: Model, formula: Any, text: str) -> set[int]:
 
 
 class _Check:
-    """Check with plain loops. Everything below is what has to be trusted."""
+    """Check with plain loops. Everything below is what has to be trusted: 50 lines of code."""
 
-    def __init__(
-        self, model: Model, target: set[int], through: set[int], policy: list[int], paid: list[float] | None
-    ) -> None:
-        self.model, self.target, self.policy = model, target, policy
-        self.inner = through - target
-        self.rows: list[list[Row]] = []
-        self.mine: list[list[Row]] = []
-        for state in range(model.n_states):
-            rows = {choice: self._row(choice, paid) for choice in model.choices(state)}
-            self.rows.append(list(rows.values()))
-            if rows and policy[state] not in rows:
-                raise Refuted(f"state {state} ({model.state_name(state)}): the policy takes no choice of it")
-            self.mine.append([rows[policy[state]]] if rows else [])
+    def __init__(self, model: Model, target: set[int], through: set[int], policy: list[int], paid: Any) -> None:
+        self.model, self.target, self.inner, self.all = model, target, through - target, set(range(model.n_states))
+        self.rows = [[self._row(choice, paid) for choice in model.choices(state)] for state in self.all]
+        acts = {s for s in self.all if self.rows[s]}
+        self._demand(acts, lambda s: policy[s] in model.choices(s), "the policy takes no choice of it")
+        self.mine = [[self._row(policy[s], paid)] if self.rows[s] else [] for s in self.all]
 
-    def _row(self, choice: int, paid: list[float] | None) -> Row:
+    def _row(self, choice: int, paid: Any) -> Row:
         branches = range(int(self.model.branch_start[choice]), int(self.model.branch_start[choice + 1]))
         row = {int(self.model.target[b]): Fraction(float(self.model.probability[b])) for b in branches}
         total = sum(row.values())
         return Fraction(float(paid[choice])) if paid else Fraction(0), {t: p / total for t, p in row.items()}
 
-    def _grow(self, start: set[int], joins: Callable[[int, set[int]], bool]) -> set[int]:
+    def _reach(self, rows: list[list[Row]], start: set[int], which: Callable[[Iterable[bool]], bool]) -> set[int]:
+        """Return from where `which` of the choices (any or all) may lead into `start`, the target not being left."""
         found = set(start)
-        while more := {s for s in self.inner - found if joins(s, found)}:
+
+        def joins(state: int) -> bool:
+            return bool(rows[state]) and which(any(t in found for t in row) for _, row in rows[state])
+
+        while more := {s for s in self.inner - found if joins(s)}:
             found |= more
         return found
 
-    def _may_reach(self, rows: list[list[Row]], start: set[int]) -> set[int]:
-        return self._grow(start, lambda s, found: any(t in found for _, row in rows[s] for t in row))
+    def _demand(self, states: set[int], fine: Callable[[int], bool], what: str) -> None:
+        for state in sorted(s for s in states if not fine(s)):
+            raise Refuted(f"state {state} ({self.model.state_name(state)}): {what}")
 
-    def _cannot_avoid(self, rows: list[list[Row]]) -> set[int]:
-        def joins(state: int, found: set[int]) -> bool:
-            return bool(rows[state]) and all(any(t in found for t in row) for _, row in rows[state])
+    def _steady(self, bound: list[Any], rows: list[list[Row]], states: set[int], sign: int) -> None:
+        """Demand that no given choice raises an upper bound (sign 1), or lowers a lower one (-1)."""
+        what = f"the {'upper bound rises' if sign > 0 else 'lower bound falls'} by a choice"
 
-        return self._grow(self.target, joins)
+        def worth(paid: Fraction, row: dict[int, Fraction]) -> Any:
+            return sign * (paid + sum(p * bound[t] for t, p in row.items()))
 
-    def _every_state(self, fine: Callable[[int], bool], states: set[int], what: str) -> None:
-        for state in sorted(states):
-            if not fine(state):
-                raise Refuted(f"state {state} ({self.model.state_name(state)}): {what}")
-
-    def _steady(self, values: list[Any], rows: list[list[Row]], states: set[int], up: bool, what: str) -> None:
-        """Check that no given choice raises an upper bound, or lowers a lower one."""
-
-        def fine(state: int) -> bool:
-            worth = [paid + sum(p * values[t] for t, p in row.items()) for paid, row in rows[state]]
-            return all(values[state] >= w if up else values[state] <= w for w in worth)
-
-        self._every_state(fine, states, f"the {what} bound {'rises' if up else 'falls'} by a choice")
+        self._demand(states, lambda s: all(sign * bound[s] >= worth(*row) for row in rows[s]), what)
 
     def probabilities(self, most: bool, low: list[Any], high: list[Any]) -> None:
         """Check bounds of a greatest (`most`) or least probability."""
         lower_rows, upper_rows = (self.mine, self.rows) if most else (self.rows, self.mine)
-        alive = self._may_reach(lower_rows, self.target) if most else self._cannot_avoid(lower_rows)
-        everywhere = set(range(self.model.n_states))
-        self._every_state(lambda s: low[s] <= 1, self.target, "the lower bound is above 1")
-        self._every_state(lambda s: low[s] <= 0, everywhere - alive, "the lower bound is above 0, where 0 is the value")
-        self._steady(low, lower_rows, alive - self.target, False, "lower")
-        self._every_state(lambda s: high[s] >= 1, self.target, "the upper bound is below 1 in the target")
-        self._every_state(lambda s: high[s] >= 0, everywhere, "the upper bound is below 0")
-        self._steady(high, upper_rows, {s for s in self.inner if self.rows[s]}, True, "upper")
+        alive = self._reach(lower_rows, self.target, any if most else all)
+        self._demand(self.target, lambda s: low[s] <= 1, "the lower bound is above 1")
+        self._demand(self.all - alive, lambda s: low[s] <= 0, "the lower bound is above 0, where 0 is the value")
+        self._demand(self.target, lambda s: high[s] >= 1, "the upper bound is below 1 in the target")
+        self._demand(self.all, lambda s: high[s] >= 0, "the upper bound is below 0")
+        self._steady(low, lower_rows, alive - self.target, -1)
+        self._steady(high, upper_rows, self.inner, 1)
 
     def rewards(self, most: bool, low: list[Any], high: list[Any]) -> None:
         """Check bounds of a greatest (`most`) or least reward until the target."""
-        everywhere = set(range(self.model.n_states))
-        if most:
-            finite = everywhere - self._may_reach(self.rows, everywhere - self._cannot_avoid(self.rows))
-            rows = self.rows
-        else:
-            finite, rows = everywhere, self.rows
-            while True:  # the states from which the target is reached for certain by staying among such states
-                rows = [[r for r in self.rows[s] if set(r[1]) <= finite] for s in range(self.model.n_states)]
-                smaller = self._may_reach(rows, self.target) & finite
-                if smaller == finite:
-                    break
-                finite = smaller
-            own = finite - self._may_reach(self.mine, everywhere - self._may_reach(self.mine, self.target))
-            bounded = {s for s in finite if math.isfinite(high[s])}
-            self._every_state(lambda s: s in own, bounded, "the policy may miss the target, so pays infinity")
+        rows, less = self.rows, None
+        finite = self.all - (self._reach(rows, self.all - self._reach(rows, self.target, all), any) if most else set())
+        while not most and finite != less:  # from where the target is reached for certain by staying among such states
+            less, rows = finite, [[row for row in self.rows[s] if set(row[1]) <= finite] for s in self.all]
+            finite = self._reach(rows, self.target, any) & finite
+        own = self.all - self._reach(self.mine, self.all - self._reach(self.mine, self.target, any), any)
+        bounded = {s for s in finite if not most and math.isfinite(high[s])}
+        self._demand(bounded, lambda s: s in own, "the policy may miss the target, so pays infinity")
+        self._demand(self.target, lambda s: low[s] <= 0 <= high[s], "0 is not within the bounds, in the target")
+        self._demand(self.all - finite, lambda s: high[s] == math.inf, "the upper bound is not infinite")
         inner = finite - self.target
-        self._every_state(lambda s: low[s] <= 0 <= high[s], self.target, "0 is not within the bounds, in the target")
-        self._every_state(lambda s: high[s] == math.inf, everywhere - finite, "the upper bound is not infinite")
-        self._steady(low, self.mine if most else rows, {s for s in inner if low[s] > -math.inf}, False, "lower")
-        self._steady(high, rows if most else self.mine, {s for s in inner if high[s] < math.inf}, True, "upper")
+        self._steady(low, self.mine if most else rows, {s for s in inner if low[s] > -math.inf}, -1)
+        self._steady(high, rows if most else self.mine, {s for s in inner if high[s] < math.inf}, 1)

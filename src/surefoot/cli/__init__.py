@@ -9,7 +9,10 @@
 | `surefoot why` | tell the story of one claim: who said what, on what evidence |
 | `surefoot verify` | check that a record is whole, and the one you hold a head or a key of |
 | `surefoot export` | write a map as a page, or as DOT, GraphML or JSON |
-| `surefoot demo` | all of that, on the standard library's files and the commands of git |
+| `surefoot learn JOURNAL` | make a model of what happened, with intervals that hold with a stated confidence |
+| `surefoot check MODEL PROPERTY` | work out what a model keeps of a property, with proved bounds |
+| `surefoot shield MODEL PROPERTY` | say which actions can still keep a property, and why not the others |
+| `surefoot demo` | explore, walk and prove, on the standard library's files and the commands of git |
 
 Loading this module loads nothing else; a command loads what it needs when it runs.
 

@@ -27,6 +27,8 @@ class Exit(IntEnum):
     """The world is not there, or broke."""
     JOURNAL = 4
     """The map's journal cannot be read, or cannot be written."""
+    OPEN = 5
+    """Neither yes nor no is proved."""
     INTERRUPTED = 130
     """Ctrl-C."""
     TERMINATED = 143

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import click
 from surefoot.cli.exits import Exit
 from surefoot.cli.maps import map_option, open_known
 from surefoot.cli.showing import counted
+from surefoot.cli.writing import write_whole
 from surefoot.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(path: str, as_format: str | None, output: str | None, title: str | N
         if output is None:
             click.echo(text.removesuffix("\n"))
             return Exit.FINE
-        _write(Path(output), text)
+        write_whole(Path(output), text)
         stats = known.stats()
         size = f"{len(text.encode()) / 1000:,.0f} kB"
         shown = f"{counted(stats['known'], 'state')}, {counted(stats['claims'], 'claim')}, {size}"
@@ -64,20 +64,3 @@ _FORMATS: dict[str, Callable[[WorldMap, str], str]] = {
     "graphml": lambda known, _: known.to_graphml(),
     "json": lambda known, _: json.dumps(known.to_dict(), ensure_ascii=False, separators=(",", ":")),
 }
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as f:
-        try:
-            f.write(text)
-            f.close()
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(f.name, 0o666 & ~umask)
-            os.replace(f.name, path)
-        except BaseException:
-            os.unlink(f.name)
-            raise

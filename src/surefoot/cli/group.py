@@ -15,11 +15,11 @@ import click
 import surefoot
 from surefoot.cli.exits import Exit, exit_of
 from surefoot.cli.spelling import safe
-from surefoot.errors import SurefootError
+from surefoot.errors import BadProperty, SurefootError, Undecided
 
 __all__ = ["COMMANDS", "run"]
 
-COMMANDS = ("explore", "walk", "way", "show", "why", "verify", "export", "demo")
+COMMANDS = ("explore", "walk", "way", "show", "why", "verify", "export", "learn", "check", "shield", "demo")
 """The commands, in the order in which they are listed; each is `command` in the module of its name.
 
 Example:
@@ -27,7 +27,8 @@ Example:
     'explore'
 """
 
-_HELP = """Explore worlds, keep a map of them, take the shortest known way, and prove what is on record.
+_HELP = """Explore worlds, keep a map of them, take the shortest known way, and prove what is on record; learn a model
+of what happened, check what it keeps, and say which actions keep it.
 
 A WORLD is `files:PATH`, `commands:PROGRAM`, `site:URL`, `gym:ID` or `corridor:LENGTH`; its options follow -o
 (`-o hidden=no`), or a ? (`gym:FrozenLake-v1?is_slippery=false`; not for files and sites).
@@ -42,6 +43,7 @@ Exit codes:
   2    wrong usage, or a state, an action or a file that is not there
   3    the world is not there, or broke
   4    the map's journal cannot be read or written
+  5    neither yes nor no is proved
   130  stopped by Ctrl-C (143: by SIGTERM); the journal is whole, the same command goes on
 """
 
@@ -116,6 +118,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
+    except BadProperty as error:  # it shows the place in lines of their own; the first one names it, too
+        _tell(str(error).split("\n")[0].removesuffix(":"))
+        return exit_of(error)
+    except Undecided as error:
+        _tell(str(error).split("\n")[0].removesuffix(":"))
+        return Exit.OPEN
     except SurefootError as error:
         _tell(str(error))
         return exit_of(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,28 +12,33 @@ from numpy.typing import NDArray
 
 from surefoot import values
 from surefoot.errors import BadArgument
-from surefoot.learners._bounds import missing_mass, successor_bounds, tightened
+from surefoot.learners._bounds import successor_bounds
 from surefoot.models import MDP, RewardModel
 
 __all__ = [
+    "NO_VALUE",
+    "TRIAL",
     "UNSEEN",
     "Row",
     "Table",
     "bounds_of",
-    "claimed",
     "error_of",
     "estimated",
     "interval_model",
-    "interval_rows",
+    "led_to_by_nothing",
     "name_of",
+    "named",
     "order",
-    "share_of",
     "table_of",
     "tried_of",
 ]
 
 UNSEEN = "unseen"
 """The name of the state that stands for all that were never seen."""
+TRIAL = "trial"
+"""The name of the state that choices lead to which may be tried without a proof."""
+NO_VALUE = b""
+"""What stands for that state among encodings; no value has it."""
 _ANY = "?"
 _Key = tuple[bytes, bytes]
 
@@ -84,13 +89,16 @@ def order(raw: bytes) -> tuple[int, bytes]:
 
 def name_of(value: Any) -> str:
     """Return the name of a state or action: a text is its own, anything else has its encoding."""
-    return _name(values.encode(value))
+    return named(values.encode(value))
 
 
-def _name(raw: bytes) -> str:
+def named(raw: bytes) -> str:
+    """Return the name of an encoded state or action."""
+    if raw == NO_VALUE:
+        return TRIAL
     value = values.decode(raw)
     # A text that reads like an encoding keeps its quotes, so that `1` and "1" have two names.
-    plain = isinstance(value, str) and value and value not in (UNSEEN, _ANY) and value[0] not in '0123456789-[{"'
+    plain = isinstance(value, str) and value and value not in (UNSEEN, TRIAL, _ANY) and value[0] not in '0123456789-[{"'
     return value if plain and value not in ("null", "true", "false") else raw.decode()
 
 
@@ -151,14 +159,19 @@ def table_of(
     return Table(states, actions, rows, over, starts, marks, means)
 
 
+def led_to_by_nothing(states: Iterable[bytes], kept: Mapping[_Key, Counter[bytes]]) -> list[bytes]:
+    """Return the states that no outcome was."""
+    led = {to for seen in kept.values() for to in seen}
+    return [raw for raw in states if raw not in led]
+
+
 def _first(states: Sequence[bytes], kept: Mapping[_Key, Counter[bytes]]) -> bytes:
     """Return the only state that nothing leads to.
 
     Raises:
         BadArgument: there are several.
     """
-    led = {to for seen in kept.values() for to in seen}
-    first = [raw for raw in states if raw not in led]
+    first = led_to_by_nothing(states, kept)
     if len(first) != 1:
         raise BadArgument("nothing says where episodes start: give initial=, or note each start with start(state)")
     return first[0]
@@ -185,75 +198,11 @@ def estimated(table: Table) -> MDP:
         target=target,
         probability=odds,
         initial=table.initial,
-        state_names=[_name(raw) for raw in table.states],
-        action_names=[_name(raw) for raw in table.actions],
+        state_names=[named(raw) for raw in table.states],
+        action_names=[named(raw) for raw in table.actions],
         labels=table.labels,
         rewards={"reward": RewardModel(transition=np.array(pay))} if table.paid else None,
     )
-
-
-def share_of(confidence: float, table: Table, choices: int | None) -> tuple[float, str]:
-    """Return the error of each choice, and in words among how many it is shared."""
-    error, tried = error_of(confidence), len(table.choices)
-    if choices is None:
-        power = max(tried - 1, 0).bit_length()
-        return error / (2**power * (power + 1) * (power + 2)), f"{tried} choices tried of a number not known beforehand"
-    if type(choices) is not int or choices < max(tried, 1):
-        raise BadArgument(f"choices must be a whole number and at least those tried, {tried}, got {choices!r}")
-    return error / choices, f"{choices} choices"
-
-
-def interval_rows(table: Table, method: str, share: float, support: Any) -> dict[tuple[int, int], Row]:
-    """Return the intervals of each choice that was tried."""
-    number = {raw: n for n, raw in enumerate(table.states)}
-    to: list[list[int]] = []
-    for here, what in table.choices:
-        seen = table.rows[here][what]
-        to.append(list(seen) if support in (None, "seen") else _declared(table, here, what, support, number))
-    sizes = np.array([len(one) for one in to], np.int64)
-    seen_ = np.array(
-        [table.rows[s][a].get(t, 0) for (s, a), one in zip(table.choices, to, strict=True) for t in one], np.int64
-    )
-    tried = np.array([sum(table.rows[s][a].values()) for s, a in table.choices], np.int64)
-    kinds = np.array([len(table.rows[s][a]) for s, a in table.choices], np.int64)
-    part = share / 2 if support is None else share
-    every = np.repeat(tried, sizes)
-    lower, upper = successor_bounds(method, seen_, every, np.full(len(seen_), part))
-    rest = np.zeros(len(tried))
-    if support is None:
-        rest = missing_mass(kinds, tried, np.full(len(tried), share / 2), anytime=method == "anytime")
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    rows = {}
-    for n, (choice, one) in enumerate(zip(table.choices, to, strict=True)):
-        where = slice(int(start[n]), int(start[n + 1]))
-        low, high = np.append(lower[where], 0.0), np.append(upper[where], rest[n])
-        low, high = tightened(np.array([0, len(low)], np.int64), low, high)
-        odds = seen_[where] / tried[n]
-        low[:-1], high[:-1] = np.minimum(low[:-1], odds), np.maximum(high[:-1], odds)
-        rows[choice] = Row(one, low[:-1].tolist(), high[:-1].tolist(), odds.tolist(), float(high[-1]))
-    return rows
-
-
-def _declared(table: Table, here: int, what: int, support: Any, number: Mapping[bytes, int]) -> list[int]:
-    """Return the states that may follow a choice, by what was declared; states never seen go to `unseen`."""
-    if not callable(support):
-        raise BadArgument(f"support must be None, 'seen' or a function (state, action) -> states, got {support!r}")
-    state, action = values.decode(table.states[here]), values.decode(table.actions[what])
-    raws = {values.encode_state(one) for one in support(state, action)}
-    missing = [raw for raw in raws if raw not in number]
-    if missing:
-        raise BadArgument(
-            f"support of {action!r} in {state!r} names {values.decode(missing[0])!r}, "
-            f"a state that the learner does not know: note it with offer(state) first"
-        )
-    allowed = sorted(number[raw] for raw in raws)
-    for to in table.rows[here][what]:
-        if to not in allowed:
-            raise BadArgument(
-                f"{action!r} in {state!r} led to {values.decode(table.states[to])!r}, which support excludes: "
-                f"declare it, or leave support out"
-            )
-    return allowed
 
 
 def bounds_of(
@@ -267,7 +216,7 @@ def bounds_of(
 
 def interval_model(table: Table, rows: Mapping[tuple[int, int], Row], unseen: str, unseen_labels: Sequence[str]) -> MDP:
     """Return the interval MDP, with one more state where something may be unseen."""
-    states, actions = len(table.states), [_name(raw) for raw in table.actions]
+    states, actions = len(table.states), [named(raw) for raw in table.actions]
     frontier = {s for s, row in enumerate(table.rows) if not row and s not in table.ended}
     open_ = frontier or any(row.rest for row in rows.values()) or _untried(table)
     sink, any_action = states, len(actions)
@@ -300,7 +249,7 @@ def interval_model(table: Table, rows: Mapping[tuple[int, int], Row], unseen: st
             marks.setdefault(name, np.arange(states + 1) == sink)
     else:
         marks[UNSEEN] = np.zeros(states, bool)
-    names = [_name(raw) for raw in table.states]
+    names = [named(raw) for raw in table.states]
     return MDP(
         choice_start=made.start,
         choice_action=made.action,
@@ -367,22 +316,3 @@ def tried_of(model: MDP, table: Table) -> NDArray[np.int64]:
         if here < len(table.rows):
             tried[choice] = sum(table.rows[here].get(what, {}).values())
     return tried
-
-
-def claimed(confidence: float, method: str, among: str, support: Any) -> tuple[str, tuple[str, ...]]:
-    """Return what is claimed, in words, and on what assumptions."""
-    all_ = "every true transition probability of every choice that was tried is inside its interval"
-    unseen = ", and so is the mass of all successors never seen together" if support is None else ""
-    when = " at all times at once" if method == "anytime" else ""
-    claim = (
-        f"with probability {confidence:g} or more, {all_}{unseen}{when} ({method}; the error is shared equally among "
-        f"{among}, and within a choice by the probability of each successor)"
-    )
-    assumes = ["The outcomes of a choice are independent and have one distribution (the state says all that matters)."]
-    if method != "anytime":
-        assumes.append("How often a choice is tried does not depend on what came of it.")
-    if support == "seen":
-        assumes.append("What followed a choice is all that can follow it.")
-    elif support is not None:
-        assumes.append("Nothing follows a choice but what was declared.")
-    return claim, tuple(assumes)

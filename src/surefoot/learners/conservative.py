@@ -31,7 +31,7 @@ from surefoot.learners._judging import (
     weighed,
 )
 from surefoot.learners._programs import Foresight, Told, told
-from surefoot.learners.evidence import ActionEvidence
+from surefoot.learners.evidence import ANSWERS, ActionEvidence
 from surefoot.learners.recalling import Recalling, VocabularyChanged
 from surefoot.learners.vocabulary import MISSING, Vocabulary
 from surefoot.protocols import Prediction
@@ -138,9 +138,17 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     _foretells = True
     """Whether `observe` says of what it returns what the call was expected to change, too."""
 
+    def __new__(cls, vocabulary: Vocabulary | None = None, *_: Any, **__: Any) -> Self:
+        """Make the model that induces its own conditions when there is no vocabulary."""
+        if vocabulary is None and cls is ConservativeActionModel:
+            from surefoot.learners.induction.model import InducedActionModel  # with NumPy and SciPy
+
+            return object.__new__(InducedActionModel)  # type: ignore[return-value]  # it is a subclass of `cls`
+        return object.__new__(cls)
+
     def __init__(
         self,
-        vocabulary: Vocabulary,
+        vocabulary: Vocabulary | None = None,
         severity: float | Mapping[str, float] = 1.0,
         store: Any = None,
         *,
@@ -189,14 +197,21 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             "'enter' was never observed"
         """
         given = {} if args is None else args
-        features, text = self.vocabulary.read(state, action, given)
+        raw = self.vocabulary.raw(state, action, given)
         with self._lock:
             evidence = self._actions.get(action)
-            if evidence is None:
-                return self._judge(action, None, features, None)
-            key = evidence.key_of(features, text)
-            answer = self._judge(action, evidence, features, evidence.cases.get(key))
+            case = None if evidence is None else evidence.recall(raw)
+            if case is not None:
+                key = features = case.features
+            else:
+                features, text = self.vocabulary.checked(action, raw)
+                if evidence is None:
+                    return self._judge(action, None, features, None)
+                key = evidence.key_of(features, text)
+                case = evidence.cases.get(key)
+            answer = self._judge(action, evidence, features, case)
             if self._foresight.known:
+                assert evidence is not None  # else it was returned
                 return self._foresight.foresee(answer, evidence, key, features, state, given, self.caution)
             return answer
 
@@ -299,8 +314,11 @@ class ConservativeActionModel(Answering, Recalling, Batched):
 
     def _refuse_seen(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
         """Answer for a case that was refused each time."""
-        times = case.refused
-        violations = case.violations
+        times, violations = case.refused, case.violations
+        if not case.seqs:  # then it is the same for all cases that were refused so often, for the same reason
+            known = evidence.answers.get((violations, times, severity))
+            if known is not None:
+                return known
         hard = bool(violations and self.vocabulary.hard and all(self._is_hard(action, item) for item in violations))
         words = evidence.said.get(violations) if violations else ""
         if words is None:
@@ -308,20 +326,14 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             if not any(len(item) == 3 and item[1] == "number" for item in violations or ()):
                 evidence.said[violations] = words
         reason = never(words or "this very case", times)
-        high = min(1.0, sqrt(BOUND / times))
-        return Prediction(
-            "refuse",
-            severity * (times + 1) / (times + 2),
-            times,
-            reason,
-            hard,
-            None,
-            action,
-            None,
-            0.0,
-            (0.0, high),
-            case.seqs,
-        )
+        rate = 0.0, min(1.0, sqrt(BOUND / times))
+        risk = severity * (times + 1) / (times + 2)
+        answer = Prediction("refuse", risk, times, reason, hard, None, action, None, 0.0, rate, case.seqs)
+        if not case.seqs and (not violations or violations in evidence.said):
+            if len(evidence.answers) >= ANSWERS:
+                evidence.answers.clear()
+            evidence.answers[violations, times, severity] = answer
+        return answer
 
     def _judge_unseen(
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], case: Case | None, severity: float
@@ -532,21 +544,25 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         if type(action) is not str or not action:
             raise BadArgument(f"action must be a non-empty str, got {action!r}; split it with call_of(action)")
         given = {} if args is None else args
-        features, text = self.vocabulary.read(state, action, given)
+        raw = self.vocabulary.raw(state, action, given)
         encoded = more = seq = None
         if effect is not None or next_state is not None:
             encoded = None if effect is None else values.encode(effect)
             more = told(state, given, accepted, encoded, next_state)
         with self._lock:
+            evidence = self._actions.get(action)
+            case = None if evidence is None else evidence.recall(raw)
+            features, text = self.vocabulary.checked(action, raw) if case is None else (case.features, True)
             if self._journal is not None:
                 seq = self._record(state, action, given, accepted, encoded, reason, next_state)
-            return self._learn(action, features, text, accepted, encoded, seq, state, given, more)
+            return self._learn(action, features, text, case, accepted, encoded, seq, state, given, more)
 
     def _learn(
         self,
         action: str,
         features: tuple[Any, ...],
         text: bool,
+        case: Case | None,
         accepted: bool,
         effect: bytes | None,
         seq: int | None,
@@ -554,12 +570,14 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         args: Mapping[str, Any],
         more: Told | None,
     ) -> Prediction:
-        """Count one observation."""
+        """Count one observation; `case` is what was observed of these texts, None where that is not known yet."""
         evidence = self._actions.get(action)
         if evidence is None:
             evidence = self._actions[action] = ActionEvidence(self.vocabulary.of(action))
-        key = evidence.key_of(features, text)
-        case = evidence.cases.get(key)
+        key: Any = features
+        if case is None:
+            key = evidence.key_of(features, text)
+            case = evidence.cases.get(key)
         before = self._judge(action, evidence, features, case)
         if self._foresight.known and self._foretells:
             before = self._foresight.foresee(before, evidence, key, features, state, args, self.caution)

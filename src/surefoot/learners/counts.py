@@ -13,126 +13,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot import values
 from surefoot.errors import BadArgument, MergeRefused
-from surefoot.learners import _tables
-from surefoot.learners._bounds import METHODS
+from surefoot.learners import _intervals, _tables
+from surefoot.learners.learned import Change, LearnedModel
 from surefoot.models import MDP
 
 __all__ = ["Change", "Counts", "LearnedModel", "Method"]
 
-Method = Literal["clopper-pearson", "hoeffding", "anytime"]
+Method = Literal["clopper-pearson", "hoeffding", "anytime", "bayes", "linear"]
 """How intervals are made; see `Counts.intervals`.
 
 Example:
-    >>> "anytime" in METHODS
-    True
+    >>> how: Method = "anytime"
 """
 Support = Literal["seen"] | Callable[[Any, Any], Collection[Any]] | None
 _Key = tuple[bytes, bytes]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LearnedModel:
-    """Hold an interval MDP that was learned, and what is claimed of it.
-
-    Args:
-        model: the interval MDP; its nominal probabilities are the frequencies.
-        confidence: the least probability that all intervals hold at once, in (0, 1).
-        method: how they were made.
-        tried: (C,) int64, how often each choice of `model` was tried; 0 for those that nothing is known of.
-        claim: what is claimed, in words.
-        assumes: what the claim rests on, in words, one sentence each.
-        pools: the choices whose outcomes were counted together, see `surefoot.learners.pooling`; none without pooling.
-
-    Example:
-        >>> counts = Counts()
-        >>> for n in range(100):
-        ...     counts.observe("start", "toss", "heads" if n % 2 else "tails", ended=True)
-        >>> learned = counts.intervals()
-        >>> learned
-        <LearnedModel: 95% confidence, 4 states, 100 tries, widest interval of a tried choice 0.28>
-        >>> learned.interval("start", "toss", "heads")
-        (0.356..., 0.634...)
-    """
-
-    model: MDP
-    confidence: float
-    method: str
-    tried: NDArray[np.int64]
-    claim: str
-    assumes: tuple[str, ...]
-    pools: tuple[Any, ...] = ()
-
-    @property
-    def widest(self) -> float:
-        """Return the width of the widest interval of a choice that was tried; 1 where none was."""
-        model = self.model
-        assert model.lower is not None
-        assert model.upper is not None
-        known = self.tried[model.branch_choice] > 0
-        return float((model.upper - model.lower)[known].max(initial=0.0 if known.any() else 1.0))
-
-    def interval(self, state: Any, action: Any, to: Any) -> tuple[float, float]:
-        """Return the interval of a transition, each argument by its value; (0, 0) where the model has no such branch.
-
-        Raises:
-            UnknownName: the model has no such state, or the state does not offer the action.
-        """
-        model = self.model
-        assert model.lower is not None
-        assert model.upper is not None
-        choice, target = model.choice(_tables.name_of(state), _tables.name_of(action)), _tables.name_of(to)
-        first, last = model.branch_start[choice], model.branch_start[choice + 1]
-        for branch in range(int(first), int(last)):
-            if model.state_names[int(model.target[branch])] == target:
-                return float(model.lower[branch]), float(model.upper[branch])
-        return 0.0, 0.0
-
-    def __repr__(self) -> str:
-        return (
-            f"<LearnedModel: {100 * self.confidence:.6g}% confidence, {self.model.n_states} states, "
-            f"{int(self.tried.sum())} tries, "
-            f"widest interval of a tried choice {self.widest:.2g}>"
-        )
-
-
-@dataclass(frozen=True)
-class Change:
-    """Say that a choice behaves otherwise than before.
-
-    Attributes:
-        state: where.
-        action: which action.
-        to: the successor whose probability changed.
-        before: its interval before the window.
-        now: its interval inside the window.
-        confidence: that some such change is real, whatever else was tested in the same call.
-
-    Example:
-        >>> Change("hall", "open", "room", (0.9, 1.0), (0.0, 0.2), 0.95).to
-        'room'
-    """
-
-    state: Any
-    action: Any
-    to: Any
-    before: tuple[float, float]
-    now: tuple[float, float]
-    confidence: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.action!r} in {self.state!r} leads to {self.to!r} with [{self.now[0]:.3g}, {self.now[1]:.3g}], "
-            f"before with [{self.before[0]:.3g}, {self.before[1]:.3g}] (confidence {self.confidence:g})"
-        )
 
 
 class Counts:
@@ -183,6 +84,7 @@ class Counts:
         ended: bool = False,
         reward: float | None = None,
         time: int | None = None,
+        times: int = 1,
     ) -> None:
         """Count that `action` was taken in `state` and led to `to`.
 
@@ -193,32 +95,35 @@ class Counts:
             ended: whether the episode is over there by the rules of the world, so that nothing follows.
             reward: what it paid; finite. None: not said.
             time: when, in steps; decides what a window keeps. None: later than all before.
+            times: how often, at once, an int >= 1.
 
         Raises:
             ValueRejected: a state or action is no plain value.
-            BadArgument: the reward is not finite, or the time no whole number.
+            BadArgument: the reward is not finite, or the time no whole number, or `times` less than 1.
         """
         if reward is not None and not np.isfinite(reward):
             raise BadArgument(f"reward must be finite, got {reward!r}")
         if time is not None and type(time) is not int:
             raise BadArgument(f"time must be a whole number of steps, got {time!r}")
+        if type(times) is not int or times < 1:
+            raise BadArgument(f"times must be a whole number >= 1, got {times!r}")
         here, what, there = values.encode_state(state), values.encode_action(action), values.encode_state(to)
-        self._count(here, what, there, self._time if time is None else time)
+        self._count(here, what, there, self._time if time is None else time, times)
         if ended:
             self._ended.add(there)
         if reward is not None:
-            self._paid.setdefault((here, what, there), Counter())[float(reward)] += 1
+            self._paid.setdefault((here, what, there), Counter())[float(reward)] += times
 
-    def _count(self, here: bytes, what: bytes, there: bytes, time: int) -> None:
+    def _count(self, here: bytes, what: bytes, there: bytes, time: int, times: int) -> None:
         key = here, what
         seen = self._seen.get(key)
         if seen is None:
             seen = self._seen[key] = Counter()
             self._offered.setdefault(here, set()).add(what)
-        seen[there] += 1
+        seen[there] += times
         self._offered.setdefault(there, set())
         if self.window is not None:
-            self._log.setdefault(key, []).append((time, there))
+            self._log.setdefault(key, []).extend([(time, there)] * times)
         self._time = max(self._time, time) + 1
 
     def offer(self, state: Any, *actions: Any) -> None:
@@ -229,6 +134,16 @@ class Counts:
         """
         here, what = values.encode_state(state), {values.encode_action(action) for action in actions}
         self._offered.setdefault(here, set()).update(what)
+
+    def end(self, state: Any) -> None:
+        """Note that nothing follows `state`: episodes end there by the rules of the world.
+
+        Raises:
+            ValueRejected: the state is no plain value.
+        """
+        here = values.encode_state(state)
+        self._ended.add(here)
+        self._offered.setdefault(here, set())
 
     def start(self, state: Any) -> None:
         """Note that an episode started in `state`.
@@ -306,6 +221,14 @@ class Counts:
     def states(self) -> list[Any]:
         """Return the states that were seen, in the order of the models."""
         return [values.decode(raw) for raw in sorted(self._offered, key=_tables.order)]
+
+    @property
+    def starts(self) -> list[Any]:
+        """Return the states that models start in: those that episodes did, else the only one that nothing leads to."""
+        if self._started:
+            return [values.decode(raw) for raw in sorted(self._started, key=_tables.order)]
+        first = _tables.led_to_by_nothing(self._offered, self._kept())
+        return [values.decode(raw) for raw in first] if len(first) == 1 else []
 
     def tried(self, state: Any, action: Any) -> int:
         """Return how many outcomes of a choice count."""
@@ -399,12 +322,16 @@ class Counts:
         *,
         confidence: float = 0.95,
         method: Method = "clopper-pearson",
+        weight: float = 1.0,
+        strength: tuple[float, float] = (2.0, 10.0),
         choices: int | None = None,
         support: Support = None,
         unseen: Literal["sink", "full"] = "sink",
         initial: Any = None,
         labels: Mapping[str, Callable[[Any], bool]] | None = None,
         unseen_labels: Collection[str] = (),
+        trials: int = 0,
+        trial_labels: Collection[str] = (),
     ) -> LearnedModel:
         """Return the interval MDP in which the true one is, with the confidence.
 
@@ -417,9 +344,19 @@ class Counts:
         `anytime` supposes nothing of the kind: its intervals hold at all times at once, so an agent may look at them
         as often as it likes and stop when it likes.
 
+        Two methods start from a belief, and claim nothing of how often they hold. `bayes`: central intervals of the
+        posterior of a Dirichlet prior, in which each successor has the same `weight`, and all unseen ones together have
+        it too; the confidence is a posterior probability. `linear`: linearly updating intervals, which know no
+        confidence. They start from [0, 1], which rests on `strength` outcomes, at least and at most; with a window they
+        start from what the older outcomes made of that, with the same strength, so that what contradicts them soon
+        outweighs them.
+
         Args:
             confidence: in (0, 1).
-            method: `clopper-pearson` (exact tails), `hoeffding` (a distribution-free band, wider), or `anytime`.
+            method: `clopper-pearson` (exact tails), `hoeffding` (a distribution-free band, wider), `anytime`, `bayes`
+                or `linear`.
+            weight: for `bayes`, > 0 and finite.
+            strength: for `linear`, 0 <= least <= most, finite.
             choices: how many choices there are at most, those not tried yet included. None: not known; then the
                 error is shared among the next power of two above those tried, and among the powers.
             support: None: any state may follow, even one never seen. `seen`: what followed each choice is all that can
@@ -431,6 +368,9 @@ class Counts:
             labels: {name: whether a state has it}; `ended` is added.
             unseen_labels: labels that the new state has; give `bad` ones for a shield. A new state may have any label,
                 in truth: a property about labels is proved of new states only as far as these say.
+            trials: choices that were tried fewer times than this lead to a state of their own, `trial`, where all ends;
+                for whoever may try each choice so often without having to prove anything (see `Agent`).
+            trial_labels: the labels that this state has.
 
         Raises:
             BadArgument: an argument is out of its range, nothing was counted, more choices were tried than `choices`,
@@ -438,7 +378,8 @@ class Counts:
 
         Cost: linear, and 88 evaluations of a tail for each different pair of counts.
 
-        Source: Clopper, Pearson 1934; Massart 1990; Howard et al. 2021; Givan, Leach, Dean 2000 (bounded parameters).
+        Source: Clopper, Pearson 1934; Massart 1990; Howard et al. 2021; Givan, Leach, Dean 2000 (bounded parameters);
+            Suilen, Simão, Parker, Jansen 2022 (linearly updating intervals).
 
         Example:
             >>> counts = Counts()
@@ -448,15 +389,15 @@ class Counts:
             >>> learned.interval(0, "up", 1)
             (0.716..., 0.781...)
         """
-        if method not in METHODS:
-            raise BadArgument(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-        if unseen not in ("sink", "full"):
-            raise BadArgument(f"unseen must be 'sink' or 'full', got {unseen!r}")
+        how = _intervals.How(method, weight, strength, support)
+        _intervals.check_unseen(unseen, trials)
         table = self._table(initial, labels)
-        share, among = _tables.share_of(confidence, table, choices)
-        rows = _tables.interval_rows(table, method, share, support)
+        share, among = _intervals.share_of(confidence, table, choices)
+        older = self._older() if self.window is not None and method == "linear" else {}
+        rows = _intervals.interval_rows(table, how, share, older)
+        table, rows = _intervals.excused(table, rows, trials, tuple(trial_labels))
         model = _tables.interval_model(table, rows, unseen, tuple(unseen_labels))
-        claim, assumes = _tables.claimed(confidence, method, among, support)
+        claim, assumes = _intervals.claimed(confidence, how, among, trials)
         return LearnedModel(model, confidence, method, _tables.tried_of(model, table), claim, assumes)
 
     def _table(self, initial: Any, labels: Mapping[str, Callable[[Any], bool]] | None) -> _tables.Table:

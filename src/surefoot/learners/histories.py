@@ -104,6 +104,7 @@ def count_journal(
     journal: Journal,
     *,
     stream: str | None = None,
+    map: str | None = None,
     read: Literal["auto", "agent", "map"] = "auto",
     refusals: Literal["stay", "skip"] = "stay",
     since: int = 0,
@@ -114,9 +115,12 @@ def count_journal(
     A journal that holds both an agent's episodes and its map says each step twice; only one of the two is read. Faults
     are no outcomes. The place of an entry is its time, for a window.
 
+    What an agent had on offer and did not take is known to be there, untried.
+
     Args:
         journal: the journal.
         stream: the stream to read; None: `agent` for an agent, every stream for maps.
+        map: the map whose episodes, or whose stream, to read; None: all of them, as if they were one world.
         read: `agent`: entries `decide` and `came`; `map`: entries `arrive`, `refuse` and what was merged; `auto`: the
             agent's where there are any.
         refusals: a refusal is an outcome that stays where it was (`stay`), or is not counted (`skip`).
@@ -124,7 +128,8 @@ def count_journal(
         counts: the learner that takes it in; None: a new one. Entries that it counted before are not counted again.
 
     Raises:
-        BadArgument: `read` or `refusals` is none of these, or `since` is outside the journal.
+        BadArgument: `read` or `refusals` is none of these, `since` is outside the journal, or there is both a map and
+            a stream to read a map from.
         UnknownFormat: an entry cannot be read.
 
     Example:
@@ -142,7 +147,11 @@ def count_journal(
     kind = read
     if read == "auto":
         kind = "agent" if any(True for _ in journal.entries(kind="came", stream=stream)) else "map"
-    told = _agent(journal, since, stream or "agent") if kind == "agent" else _map(journal, since, stream)
+    if kind == "map" and map is not None:
+        if stream is not None:
+            raise BadArgument(f"a map is a stream of its own: give stream={stream!r} or map={map!r}, not both")
+        stream = map if map == "main" else f"map {map}"
+    told = _agent(journal, since, stream or "agent", map) if kind == "agent" else _map(journal, since, stream)
     for hash_, seq, event in told:
         if hash_ in learner._events:
             continue
@@ -150,8 +159,8 @@ def count_journal(
         match event:
             case ("start", state):
                 learner.start(state)
-            case ("offer", state, action):
-                learner.offer(state, action)
+            case ("offer", state, *actions):
+                learner.offer(state, *actions)
             case ("refused", state, action, _):
                 if refusals == "stay":
                     learner.observe(state, action, state, time=seq)
@@ -165,15 +174,22 @@ def count_journal(
 _Told = tuple[str, int, tuple[Any, ...]]
 
 
-def _agent(journal: Journal, since: int, stream: str) -> Iterator[_Told]:
+def _agent(journal: Journal, since: int, stream: str, map_: str | None) -> Iterator[_Told]:
     """Yield what an agent's entries say: where episodes began, and what came of each decision."""
     decided: dict[tuple[int, int], dict[str, Any]] = {}
+    elsewhere: set[int] = set()
     for entry in journal.entries(since=since, stream=stream):
+        if map_ is not None and entry.kind == "begin" and entry.data["map"] != map_:
+            elsewhere.add(entry.data["episode"])
+        if elsewhere and entry.kind in ("begin", "decide", "came") and entry.data["episode"] in elsewhere:
+            continue
         if entry.kind == "begin":
             yield entry.hash, entry.seq, ("start", entry.data["state"])
         elif entry.kind == "decide":
             data = entry.data
             decided[data["episode"], data["step"]] = data
+            actions = [option["action"] for option in data.get("options", ())]
+            yield entry.hash, entry.seq, ("offer", data["state"], *actions)
         elif entry.kind == "came":
             data = entry.data
             asked = decided.pop((data["episode"], data["step"]), None)
@@ -206,6 +222,7 @@ def count_world(
     seed: int = 0,
     policy: Policy | None = None,
     state_of: Callable[[Any], Any] | None = None,
+    max_steps: int | None = None,
     counts: Counts | None = None,
 ) -> Counts:
     """Try a world for a number of steps, and count what happens.
@@ -217,10 +234,11 @@ def count_world(
         seed: the world is reset with it once, and the policy draws from a stream of it.
         policy: (state, actions, generator) -> an action; None: any, each equally likely.
         state_of: the state of an observation, a plain value; None: numbers and arrays become plain ones.
+        max_steps: how many steps an episode takes at most, >= 1; None: until the world ends it.
         counts: the learner that takes it in; None: a new one.
 
     Raises:
-        BadArgument: `steps` is negative, or `env` is neither kind or has other actions.
+        BadArgument: `steps` is negative, `max_steps` less than 1, or `env` is neither kind or has other actions.
 
     Example:
         >>> from surefoot.environments.corridor import Corridor
@@ -229,14 +247,16 @@ def count_world(
     """
     if type(steps) is not int or steps < 0:
         raise BadArgument(f"steps must be a whole number >= 0, got {steps!r}")
+    if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
+        raise BadArgument(f"max_steps must be a whole number >= 1, or None for no limit, got {max_steps!r}")
     learner = Counts() if counts is None else counts
     numbers = np.random.default_rng([seed, 0x636F756E74])
     choose = policy or _any
     as_state = state_of or _plain
     if hasattr(env, "action_space"):
-        _try_gymnasium(env, steps, seed, choose, as_state, numbers, learner)
+        _try_gymnasium(env, steps, seed, choose, as_state, max_steps, numbers, learner)
     elif isinstance(env, Environment):
-        _try_environment(env, steps, seed, choose, as_state, numbers, learner)
+        _try_environment(env, steps, seed, choose, as_state, max_steps, numbers, learner)
     else:
         raise BadArgument(f"env must be a Gymnasium environment or have reset, actions and step, got {env!r}")
     return learner
@@ -265,6 +285,7 @@ def _try_gymnasium(
     seed: int,
     choose: Policy,
     as_state: Callable[[Any], Any],
+    max_steps: int | None,
     numbers: np.random.Generator,
     learner: Counts,
 ) -> None:
@@ -276,9 +297,10 @@ def _try_gymnasium(
     every = list(range(first, first + int(size)))
     state: Any = None
     actions: list[int] = []
-    over, known = True, False
+    over, known, taken = True, False, 0
     for _ in range(steps):
-        if over:
+        if over or taken == max_steps:
+            taken = 0
             observation, info = env.reset(seed=None if known else seed)
             known, state = True, as_state(observation)
             learner.start(state)
@@ -288,7 +310,7 @@ def _try_gymnasium(
         observation, reward, ended, truncated, info = env.step(action)
         to = as_state(observation)
         learner.observe(state, action, to, ended=bool(ended), reward=float(reward))
-        over = bool(ended or truncated)
+        over, taken = bool(ended or truncated), taken + 1
         if not ended:
             actions = _offered(info, every)
             learner.offer(to, *actions)
@@ -306,14 +328,16 @@ def _try_environment(
     seed: int,
     choose: Policy,
     as_state: Callable[[Any], Any],
+    max_steps: int | None,
     numbers: np.random.Generator,
     learner: Counts,
 ) -> None:
     """Walk one of our environments."""
     here: Any = None
-    over, fresh = True, True
+    over, fresh, taken = True, True, 0
     for _ in range(steps):
-        if over:
+        if over or taken == max_steps:
+            taken = 0
             here = env.reset(seed=seed) if fresh else env.reset()
             fresh = False
             learner.start(as_state(here))
@@ -325,7 +349,7 @@ def _try_environment(
             continue
         action = choose(state, actions, numbers)
         outcome = env.step(action)
-        over = outcome.done
+        over, taken = outcome.done, taken + 1
         if outcome.fault is not None:
             continue
         to = outcome.state if outcome.accepted else here

@@ -14,7 +14,7 @@ stated in the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Literal
 
@@ -27,7 +27,9 @@ from surefoot import values
 from surefoot.errors import BadArgument
 from surefoot.learners import _tables
 from surefoot.learners._bounds import METHODS, missing_mass, successor_bounds, tightened
-from surefoot.learners.counts import Counts, LearnedModel, Method
+from surefoot.learners._intervals import check_unseen, excused, trials_said
+from surefoot.learners.counts import Counts, Method
+from surefoot.learners.learned import LearnedModel
 
 __all__ = ["Pool", "effect_of", "pooled", "pooled_pieces"]
 
@@ -143,6 +145,8 @@ def pooled(
     labels: Mapping[str, Callable[[Any], bool]] | None = None,
     unseen: Literal["sink", "full"] = "sink",
     unseen_labels: Collection[str] = (),
+    trials: int = 0,
+    trial_labels: Collection[str] = (),
 ) -> LearnedModel:
     """Return the interval MDP of counts, with the outcomes of like choices counted together.
 
@@ -168,6 +172,8 @@ def pooled(
         labels: {name: whether a state has it}; `ended` is added.
         unseen: as for `Counts.intervals`.
         unseen_labels: labels of the state that stands for all unseen ones.
+        trials: as for `Counts.intervals`.
+        trial_labels: as for `Counts.intervals`.
 
     Raises:
         BadArgument: an argument is out of its range, or nothing was counted.
@@ -189,7 +195,7 @@ def pooled(
     made = _made(
         counts, confidence, method, effect, across, level, maps, support, unseen, initial, labels, unseen_labels
     )
-    return made.learned(made.bounds)
+    return replace(made, trials=trials, trial_labels=tuple(trial_labels)).learned(made.bounds)
 
 
 def pooled_pieces(
@@ -275,17 +281,22 @@ class _Made:
     assumes: tuple[str, ...]
     confidence: float
     method: str
+    trials: int = 0
+    trial_labels: tuple[str, ...] = ()
 
     def learned(self, bounds: list[_Bounds]) -> LearnedModel:
         """Return the model with these bounds of the slots of each pool."""
+        check_unseen(self.unseen, self.trials)
         rows = {
             member.key: _row(member, pool, *one, self.doubt, self.maps)
             for pool, one in zip(self.pools, bounds, strict=True)
             for member in pool.members
         }
-        model = _tables.interval_model(self.table, rows, self.unseen, self.unseen_labels)
-        tried = _tables.tried_of(model, self.table)
-        return LearnedModel(model, self.confidence, self.method, tried, self.claim, self.assumes, self.said)
+        table, rows = excused(self.table, rows, self.trials, self.trial_labels)
+        model = _tables.interval_model(table, rows, self.unseen, self.unseen_labels)
+        tried = _tables.tried_of(model, table)
+        assumes = (*self.assumes, trials_said(self.trials)) if self.trials else self.assumes
+        return LearnedModel(model, self.confidence, self.method, tried, self.claim, assumes, self.said)
 
 
 def _made(
@@ -309,8 +320,7 @@ def _made(
         raise BadArgument(f"support must be None or 'seen', got {support!r}")
     if maps not in ("hull", "chosen"):
         raise BadArgument(f"maps must be 'hull' or 'chosen', got {maps!r}")
-    if unseen not in ("sink", "full"):
-        raise BadArgument(f"unseen must be 'sink' or 'full', got {unseen!r}")
+    check_unseen(unseen, 0)
     if not 0 < level < 1:
         raise BadArgument(f"level must be in (0, 1), got {level!r}")
     error = _tables.error_of(confidence)

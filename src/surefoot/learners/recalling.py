@@ -12,6 +12,7 @@ from surefoot.learners.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from surefoot.journal import Journal
+    from surefoot.learners._cases import Case
     from surefoot.protocols import Prediction
 
 __all__ = ["VocabularyChanged"]
@@ -46,6 +47,7 @@ class Recalling:
             action: str,
             features: tuple[Any, ...],
             text: bool,
+            case: Case | None,
             accepted: bool,
             effect: bytes | None,
             seq: int | None,
@@ -145,5 +147,5 @@ class Recalling:
             features, text = vocabulary.read(state, action, args)
             effect = values.encode(data["effect"]) if "effect" in data else None
             more = told(state, args, accepted, effect, data.get("next_state"))
-            model._learn(action, features, text, accepted, effect, entry.seq, state, args, more)
+            model._learn(action, features, text, None, accepted, effect, entry.seq, state, args, more)
         return model

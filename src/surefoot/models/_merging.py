@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.models._arrays import frozen_now, running_sum
+from surefoot.models._arrays import frozen_now, rows_with_repeats, running_sum
 
 __all__ = ["Rows"]
 
@@ -33,17 +33,15 @@ class Rows:
     def of(cls, lengths: Any, target: Any) -> Self:
         """Return the rows with the given lengths and targets."""
         start, targets = running_sum(lengths), np.array(target, dtype=np.int32)
-        size = int(targets.max(initial=0)) + 1
-        row = np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
-        keys = row * size + targets
-        ordered = np.sort(keys)
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        row = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+        twice = rows_with_repeats(start, targets, row)
         if not len(twice):
             return cls(start, frozen_now(targets), None, None)
         rows = np.zeros(len(start) - 1, dtype=bool)
-        rows[twice // size] = True
-        members = np.flatnonzero(rows[row])  # of the rows where something comes twice
-        _, first, inverse = np.unique(keys[members], return_index=True, return_inverse=True)
+        rows[twice] = True
+        members = np.flatnonzero(rows[row])
+        keys = row[members] * (np.int64(targets.max()) + 1) + targets[members]
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         head = np.arange(len(targets))
         head[members] = members[first[inverse]]
         again = head != np.arange(len(targets))
