@@ -270,6 +270,7 @@ class ExperienceFold(EventFold):
                     raise ValueError(f"episode {event.episode} begins where number {self.episodes} should")
                 self.episodes += 1
                 self.running[event.episode] = running = Running(event.episode, event.map, bytes(event.state))
+                self._change(event.map)  # another process may have made the plans that are kept
                 running.reached.extend(event.goals)
                 for goal in event.goals:
                     self._reach(event.map, goal, bytes(event.state))
@@ -472,6 +473,13 @@ class Experience(Ledger[ExperienceFold]):
         with self._lock:
             self._catch_up()
             return self._fold
+
+    @property
+    def read_upto(self) -> str:
+        """Return the head of the journal, as far as it was read here."""
+        with self._lock:
+            self._catch_up()
+            return f"{self._read}:{self._hash}" if self._read else str(self.head)
 
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""

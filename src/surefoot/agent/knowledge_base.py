@@ -89,6 +89,7 @@ class _Model(ConservativeActionModel):
 
     _digest: str | None = None
     _alone = True
+    _foretells = False  # nobody reads it
 
     def _fingerprint_of_vocabulary(self) -> str:
         if self._digest is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,6 +23,7 @@ from surefoot.agent.options import Gain, Looker
 from surefoot.agent.recognising import recognise
 from surefoot.agent.situation import Situation, situation_of
 from surefoot.agent.slow import Proposal, Search, judge, snapshot
+from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.protocols import Outcome, RiskPolicy, SlowPath
@@ -94,10 +95,10 @@ def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
 
     Example:
         >>> name_of_slow(Search()), name_of_slow(len)
-        ({'search': {'depth': 24, 'expansions': 256, 'layered': True}}, {'name': 'len'})
+        ({'search': {'layered': True, 'expansions': 256, 'depth': 24}}, {'name': 'len'})
     """
     if isinstance(slow, Search):
-        return {"search": {"depth": slow.depth, "expansions": slow.expansions, "layered": slow.layered}}
+        return {"uct" if isinstance(slow, UCT) else "search": {f.name: getattr(slow, f.name) for f in fields(slow)}}
     return {"name": str(getattr(slow, "__name__", type(slow).__name__))}
 
 
@@ -200,7 +201,7 @@ class Playing:
         verifier = self._mind.verifier
         if verifier is not None:
             options = verifier.judge(running.map, here.key, options, lambda e: loop.note(knowledge.experience, e))
-        head = str(knowledge.head)
+        head = knowledge.experience.read_upto
         situation = situation_of(
             (here.state, here.key),
             goals,

@@ -20,7 +20,7 @@ _AGAIN = 3
 """After how many steps a place where something failed is worth a visit again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Situation:
     """All that the fast and the slow path read; deciding twice gives the same answer.
 
@@ -55,9 +55,16 @@ class Situation:
 
     def option(self, action: Any) -> Option | None:
         """Return the option that is this action, None when it is not on offer or does not pass."""
-        key = values.encode_action(action)
-        found = next((option for option in self.options if option.key == key), None)
-        return None if found is None or key in self.blocked else found
+        return self.option_of(values.encode_action(action))
+
+    def option_of(self, key: bytes) -> Option | None:
+        """Return the option whose action is encoded so, None when it is not on offer or does not pass."""
+        if key in self.blocked:
+            return None
+        for option in self.options:
+            if option.key == key:
+                return option
+        return None
 
     def way(self, goal: str) -> Any:
         """Return the first action of the best known way to where a goal was reached, None without one."""

@@ -23,6 +23,9 @@ class Ways:
     new, when something was contradicted, and when an action has been taken twice as often as before (`version`): a plan
     is then never older than half of what was observed.
 
+    Args:
+        solves: plan on maps of chance; False: no way is known there, and somebody else has to find one.
+
     Source: re-planning when counts have doubled, Jaksch, Ortner and Auer 2010, sec. 3 (UCRL2).
 
     Example:
@@ -32,8 +35,9 @@ class Ways:
         'north'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, solves: bool = True) -> None:
         """Keep no plan yet."""
+        self._solves = solves
         self._plans: dict[tuple[str, str, frozenset[bytes]], tuple[int, _Costs]] = {}
         self._wanted: dict[frozenset[bytes], list[Any]] = {}
 
@@ -62,6 +66,8 @@ class Ways:
             wanted = self._wanted[key] = [values.decode_known(target) for target in sorted(key)]
             if len(self._wanted) > _PLANS:
                 del self._wanted[next(iter(self._wanted))]
+        if known.stochastic and not self._solves:
+            return None
         if without:
             return known.next_without(state, wanted, without)
         if not known.stochastic:
@@ -83,7 +89,7 @@ class Ways:
             >>> Ways().hope(known, ("main", 1), "ice", (b'"shore"',))
             'crawl'
         """
-        if not targets or not known.stochastic:
+        if not targets or not known.stochastic or not self._solves:
             return None
         key = frozenset(targets)
         wanted = [values.decode_known(target) for target in sorted(key)]

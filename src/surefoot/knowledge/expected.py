@@ -26,13 +26,11 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import spsolve
 
 from surefoot.knowledge.fold import CONFIRMED, REFUSED, Fold
-from surefoot.knowledge.routes import INFINITE, LOST
+from surefoot.knowledge.routes import INFINITE, LOST, TRIES
 
 __all__ = ["LOST"]
 
 _EQUAL = 1e-9
-_KNOWN = 16
-"""After so many tries there is no hope left; without an end to it, to stay where it is safe would look best."""
 
 
 class ExpectedRouter:
@@ -189,7 +187,7 @@ def _model(
             continue
         if hopeful:
             outcomes = fold.outcomes(claim) if confirmed else []
-            if sum(times for _, times in outcomes) < _KNOWN:
+            if sum(times for _, times in outcomes) < TRIES:
                 outcomes = [*outcomes, (states - 1, 1)]
         else:
             outcomes = fold.outcomes(claim) if confirmed else [(fold.to[claim], 1)]

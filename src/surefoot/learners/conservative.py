@@ -135,6 +135,9 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         "status is 'sent', never accepted (1 refusal)"
     """
 
+    _foretells = True
+    """Whether `observe` says of what it returns what the call was expected to change, too."""
+
     def __new__(cls, vocabulary: Vocabulary | None = None, *_: Any, **__: Any) -> Self:
         """Make the model that induces its own conditions when there is no vocabulary."""
         if vocabulary is None and cls is ConservativeActionModel:
@@ -576,7 +579,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             key = evidence.key_of(features, text)
             case = evidence.cases.get(key)
         before = self._judge(action, evidence, features, case)
-        if self._foresight.known:
+        if self._foresight.known and self._foretells:
             before = self._foresight.foresee(before, evidence, key, features, state, args, self.caution)
         if more is not None:
             self._foresight.add(action, key, features, more)
