@@ -281,7 +281,8 @@ def main(words: list[str] | None = None) -> int:
     scores = curve(recording, given.sizes, given.seeds, given.tracks, peer, say)
     asked: list[Score] = []
     if not given.quick:
-        scores += raw(recording, [size for size in RAW if size <= max(given.sizes)], peer, say)
+        most = max(given.sizes)
+        scores += raw(recording, [size for size in RAW if size <= most] or [most], peer, say)
         if "N" in given.tracks:
             scores += noise(recording, NOISE, given.tracks, peer, say)
         for size in given.ask:
