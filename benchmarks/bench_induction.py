@@ -146,7 +146,7 @@ def cost_rows(scores: Iterable[Score]) -> list[list[str]]:
 
 def action_rows(scores: Iterable[Score]) -> list[list[str]]:
     """Return a row for each action of each track with no vocabulary, at the largest size: sums over the samples."""
-    found = [score for score in scores if score.track in ("Z", "Z+M")]
+    found = [score for score in scores if score.track.startswith("Z")]
     rows = []
     for track in dict.fromkeys(score.track for score in found):
         most = max(score.trained for score in found if score.track == track)
@@ -281,7 +281,8 @@ def main(words: list[str] | None = None) -> int:
     scores = curve(recording, given.sizes, given.seeds, given.tracks, peer, say)
     asked: list[Score] = []
     if not given.quick:
-        scores += raw(recording, [size for size in RAW if size <= max(given.sizes)], peer, say)
+        most = max(given.sizes)
+        scores += raw(recording, [size for size in RAW if size <= most] or [most], peer, say)
         if "N" in given.tracks:
             scores += noise(recording, NOISE, given.tracks, peer, say)
         for size in given.ask:
