@@ -302,17 +302,16 @@ class InducedActionModel(ConservativeActionModel):
             []
         """
         with self._lock:
-            for action in sorted(self._stale):
-                self._rows[action].regrow()
-            self._select(set(self._stale))
+            if self._stale:
+                self._select(set(self._stale), anew=True)
             self._stale.clear()
         return self
 
-    def _select(self, fresh: set[str]) -> None:
+    def _select(self, fresh: set[str], *, anew: bool = False) -> None:
         """Tabulate the conditions of some actions anew, and select for all."""
         for action in sorted(fresh):
             rows = self._rows[action]
-            if rows.due():
+            if anew or rows.due():
                 rows.regrow()
             self._pools[action] = Pool(rows.frame(), self._wishes.get(action), safe=self.caution == "safe")
             self._fitted[action] = len(rows)
