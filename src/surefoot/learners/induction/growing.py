@@ -171,7 +171,10 @@ class _Growth:
                     found.append(Term("each", (term,)))
                 if first and _is_map(first[0]):
                     self.lists.append(term)
-                if sum(sizes) <= 24 * len(sizes) and term.parents[0].op != "args":
+                kinds = {type(part) for part in first}
+                if len(set(sizes)) == 1 and sizes[0] <= 6 and (term.op == "state" or len(kinds) > 1):
+                    found += [Term("item", (term,), at) for at in range(sizes[0])]
+                elif sum(sizes) <= 24 * len(sizes) and term.op != "state" and term.parents[0].op != "args":
                     found += [Term("first", (term,)), Term("last", (term,))]
         if shape.scalars and not shape.maps and not shape.lists:
             kinds = {type(v) for v in shape.scalars}

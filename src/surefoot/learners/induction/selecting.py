@@ -366,6 +366,8 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
             once = sum(times == 1 for times in good.values())
             if len(one.values) >= 3:
                 one.closed = log((pool.accepted + 1) / (once + 0.5))
+            if c.key in pool.wishes.pinned:
+                one.closed = WORD
             one.values = {v: float(pool.worth(m, leftover + m)) for v, m in one.values.items()}
         one.labels = _labels(pool, c, pool.wrong[i], unique)
         chosen.append(one)

@@ -18,6 +18,7 @@ _COSTS = {
     "field": 0.4,
     "first": 0.8,
     "last": 1.6,
+    "item": 0.5,
     "each": 0.3,
     "keys": 0.8,
     "values": 0.8,
@@ -145,6 +146,8 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return f"{inner[0]}[0]"
         case "last":
             return f"{inner[0]}[-1]"
+        case "item":
+            return f"{inner[0]}[{param}]"
         case "each":
             return f"{inner[0]}[*]"
         case "flat":
@@ -368,6 +371,8 @@ def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) 
             return _unary(lambda v: v[0] if isinstance(v, list | tuple) and v else MISSING, at[0], ranks[0])
         case "last":
             return _unary(lambda v: v[-1] if isinstance(v, list | tuple) and v else MISSING, at[0], ranks[0])
+        case "item":
+            return _unary(lambda v: v[param] if isinstance(v, list | tuple) and param < len(v) else MISSING, at[0], ranks[0])
         case "each":
             return _unary(_elements, at[0], 0)
         case "flat":
