@@ -251,6 +251,15 @@ class _Growth:
                     (vectors if term.rank else scalars).append(number)
                 if term.rooted:
                     self.add(Term("shape", (term,)))
+                    if not term.rank:
+                        self.add(Term("symbols", (term,)))
+        given = [t for t in scalars if t.rooted and t.op != "len"]
+        held = sorted((t for t in scalars if not t.rooted), key=lambda t: (t.cost, t.key))[:10]
+        for one in given[:6]:
+            for other in (*held, *(t for t in given if t.key > one.key)):
+                for op in ("plus", "times", "minus"):
+                    pair = (other, one) if op == "minus" else (one, other)
+                    self.add(Term(op, pair), DEAREST + 4)
         vectors.sort(key=lambda t: (t.cost, t.key))
         for at, one in enumerate(vectors[:16]):
             self.add(Term("sum", (one,)))
