@@ -435,14 +435,17 @@ def _never_together(pool: Pool) -> list[Condition]:
     share = good.sum(axis=1)
     joint = good @ good.T
     expected = np.outer(share, share) / pool.accepted
-    rows, columns = np.nonzero(np.triu((joint == 0) & (expected >= SURPRISE), 1))
+    tie = np.array([literals[i].kind not in ("is", "is not") for i in near])
+    barely = tie & (share <= 2) & (share > 0)  # a tie broken in a call or two: what else was so in these may excuse it
+    watched = (expected >= SURPRISE) | ((barely[:, None] | barely[None, :]) & (expected >= 0.3))
+    rows, columns = np.nonzero(np.triu((joint == 0) & watched, 1))
     found = []
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
         one, other = literals[near[i]], literals[near[j]]
         if set(one.terms) != set(other.terms):
             found.append((float(expected[i, j]), Condition("either", (*one.terms, *other.terms), (one, other))))
     found.sort(key=lambda pair: (-pair[0], pair[1].key))
-    return [c for _, c in found[:200]]
+    return [c for _, c in found[:300]]
 
 
 def _regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:
