@@ -15,6 +15,7 @@ from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.explaining import Explanation
 from surefoot.learners.induction.asking import Question, best_question
+from surefoot.learners.induction.columns import reduced
 from surefoot.learners.induction.conditions import Condition
 from surefoot.learners.induction.exporting import Rule, as_json, as_python, describe_schema
 from surefoot.learners.induction.judging import Answer, Judge
@@ -77,7 +78,7 @@ class InducedActionModel(ConservativeActionModel):
         >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A38", "A39")]
         ['accept', 'refuse']
         >>> model.predict(state, "cancel", {"order": "A39"}).reason
-        "orders[order].status is 'sent', accepted only for 'open' (15 cases)"
+        "orders[order].status is 'sent', accepted only for 'open' (14 cases)"
     """
 
     def __init__(
@@ -95,9 +96,7 @@ class InducedActionModel(ConservativeActionModel):
             raise BadArgument("an induced model has no vocabulary; give it to ConservativeActionModel")
         if caution == "seed":
             raise BadArgument("caution must be 'balanced' or 'safe' without a vocabulary, got 'seed'")
-        super().__init__(
-            Vocabulary({"induced": _unread}), severity, store, caution=caution, journal=journal, stream=stream
-        )
+        super().__init__(Vocabulary({"induced": _unread}), severity, store, caution=caution, journal=journal, stream=stream)
         self._shelf = Shelf()
         self._rows: dict[str, Rows] = {}
         self._judges: dict[str, Judge] = {}
@@ -122,9 +121,7 @@ class InducedActionModel(ConservativeActionModel):
         if answer.verdict == "accept" and self._foresight.known:
             with self._lock:
                 evidence = self._actions[action]
-                return self._foresight.foresee(
-                    answer, evidence, evidence.key_of((), True), (), state, given, self.caution
-                )
+                return self._foresight.foresee(answer, evidence, evidence.key_of((), True), (), state, given, self.caution)
         return answer
 
     def _predicted(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
@@ -306,17 +303,16 @@ class InducedActionModel(ConservativeActionModel):
             []
         """
         with self._lock:
-            for action in sorted(self._stale):
-                self._rows[action].regrow()
-            self._select(set(self._stale))
+            if self._stale:
+                self._select(set(self._stale), anew=True)
             self._stale.clear()
         return self
 
-    def _select(self, fresh: set[str]) -> None:
+    def _select(self, fresh: set[str], *, anew: bool = False) -> None:
         """Tabulate the conditions of some actions anew, and select for all."""
         for action in sorted(fresh):
             rows = self._rows[action]
-            if rows.due():
+            if anew or rows.due():
                 rows.regrow()
             self._pools[action] = Pool(rows.frame(), self._wishes.get(action), safe=self.caution == "safe")
             self._fitted[action] = len(rows)
@@ -410,18 +406,13 @@ class InducedActionModel(ConservativeActionModel):
         if not isinstance(other, InducedActionModel):
             raise MergeRefused("the other model has a vocabulary, this one induces its conditions")
         words = {number: text for text, number in other._messages.items()}
-        rows = {
-            action: (list(r.kept), list(r.refused), list(r.messages), set(r.touched))
-            for action, r in other._rows.items()
-        }
+        rows = {action: (list(r.kept), list(r.refused), list(r.messages), set(r.touched)) for action, r in other._rows.items()}
         shelf = other._shelf
         with self._lock:
             for action, (kept, refused, messages, touched) in rows.items():
                 for found, bad, message in zip(kept, refused, messages, strict=True):
                     state, args = shelf.get(found)
-                    self._take(
-                        self._shelf.put(state, args), state, action, args, not bad, None, words.get(message), None
-                    )
+                    self._take(self._shelf.put(state, args), state, action, args, not bad, None, words.get(message), None)
                 self._rows[action].touched |= touched
             for action, evidence in other._actions.items():
                 mine = self._actions[action]
@@ -447,7 +438,9 @@ class InducedActionModel(ConservativeActionModel):
         """
         with self._lock:
             lines = sorted(
-                hashlib.sha256(b"%b\x00%d\x00%b" % (action.encode(), refused, self._shelf.bytes_of(kept))).digest()
+                hashlib.sha256(
+                    b"%b\x00%d\x00%b" % (action.encode(), refused, self._shelf.bytes_of(kept))
+                ).digest()
                 for action, rows in self._rows.items()
                 for kept, refused in zip(rows.kept, rows.refused, strict=True)
             )
@@ -612,6 +605,7 @@ class InducedActionModel(ConservativeActionModel):
             >>> print(model.explain({"open": False}, "enter", {}))
             'enter' is refused: open is False, accepted only for True (10 cases)
             no accepted case shows that not (open in {True}) (chosen)
+            nearest accepted case (10 times): open is True, not False
         """
         given = {} if args is None else args
         answer = self.predict(state, action, given)
@@ -628,19 +622,34 @@ class InducedActionModel(ConservativeActionModel):
                 refusing = tuple(dict.fromkeys(f"not ({c}) ({kind})" for c, _, kind in found))[:12]
                 with self._lock:
                     seqs = self._evidence(action, [c for c, _, kind in found if kind == "chosen"])
+        times, nearest, differs = self._nearest(action, read) if accepted else (0, (), ())
         return Explanation(
-            action,
-            answer.verdict,
-            answer.reason,
-            False,
-            read,
-            refusing,
-            read if accepted else (),
-            (),
-            accepted,
-            seqs,
-            (),
+            action, answer.verdict, answer.reason, False, read, refusing, nearest, differs, times, seqs, ()
         )
+
+    def _nearest(
+        self, action: str, read: tuple[tuple[str, Any], ...]
+    ) -> tuple[int, tuple[tuple[str, Any], ...], tuple[tuple[str, Any, Any], ...]]:
+        """Return how often the accepted calls were made that differ least in what the conditions read; that, and where."""
+        with self._lock:
+            rows = self._rows[action]
+            columns = {term.key: column for term, column in zip(rows.terms, rows.columns, strict=True)}
+            known = [(name, reduced(value), columns[name]) for name, value in read if name in columns]
+            counts: dict[Any, int] = {}
+            for row, bad in enumerate(rows.refused):
+                if not bad:
+                    place = tuple(repr(column[row]) for _, _, column in known)
+                    counts[place] = counts.get(place, 0) + 1
+        here = tuple(repr(value) for _, value, _ in known)
+        best = min(counts, key=lambda place: (sum(a != b for a, b in zip(place, here, strict=True)), -counts[place], place))
+        row = next(
+            row
+            for row, bad in enumerate(rows.refused)
+            if not bad and tuple(repr(column[row]) for _, _, column in known) == best
+        )
+        nearest = tuple((name, column[row]) for name, _, column in known)
+        differs = tuple((name, value, column[row]) for name, value, column in known if repr(value) != repr(column[row]))
+        return counts[best], nearest, differs
 
     def _evidence(self, action: str, violated: list[Condition]) -> tuple[int, ...]:
         """Return the newest places in the journal of refusals that violate one of these conditions."""
@@ -696,9 +705,7 @@ class InducedActionModel(ConservativeActionModel):
     def __repr__(self) -> str:
         """Show what it holds."""
         count = sum(len(judge.known.chosen) for judge in self._judges.values())
-        return (
-            f"<{type(self).__name__}: {self.observations} observations, {len(self._rows)} actions, {count} conditions>"
-        )
+        return f"<{type(self).__name__}: {self.observations} observations, {len(self._rows)} actions, {count} conditions>"
 
 
 def _unread(state: Any, args: Any) -> Any:

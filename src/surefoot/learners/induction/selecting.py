@@ -15,6 +15,7 @@ from scipy.special import betaln
 from surefoot.learners.induction.columns import Frame
 from surefoot.learners.induction.conditions import Condition, frozen
 from surefoot.learners.induction.terms import Term, way_to
+from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Chosen", "Knowledge", "Pool", "select"]
 
@@ -34,6 +35,12 @@ MOST_RIVALS = 24
 EXCEPTIONS = float(__import__("os").environ.get("EXCEPTIONS", 0))
 CAPPED = float(__import__("os").environ.get("CAPPED", 3.0))
 MOST_PAIRS = 300
+FEW_ACCEPTED = 60
+SURPRISE = float(__import__("os").environ.get("SURPRISE", 2.0))
+COMPUTED = 8.0
+FEW_ODD = 3
+FLAKES = 0.12
+"""More refusals than this share that nothing explains are never taken for flakes."""
 WORD = 20.0
 """What a person's word is worth, in nats."""
 Bools = NDArray[np.bool_]
@@ -97,7 +104,9 @@ class Pool:
 
     def _tabulate(self) -> None:
         self.wrong = (
-            np.array([w for _, w in self.found], dtype=bool) if self.found else np.zeros((0, self.refused), dtype=bool)
+            np.array([w for _, w in self.found], dtype=bool)
+            if self.found
+            else np.zeros((0, self.refused), dtype=bool)
         )
         self._sort_by_message()
         wishes = self.wishes
@@ -165,9 +174,7 @@ class Pool:
         if not len(rows):
             return False
         worth = self.worth(explained[rows, columns], uncovered)
-        costs = np.array(
-            [literals[places[i]].cost + literals[places[j]].cost for i, j in zip(rows, columns, strict=True)]
-        )
+        costs = np.array([literals[places[i]].cost + literals[places[j]].cost for i, j in zip(rows, columns, strict=True)])
         order = np.argsort(-(worth - costs), kind="stable")[:MOST_PAIRS]
         added = False
         for at in order.tolist():
@@ -348,7 +355,7 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         c = pool.found[i][0]
         unique = pool.wrong[i] & (counts == 1)
         k = int(unique.sum())
-        single += k == 1
+        single += k == 1 and effective[i] > 0
         without = leftover + k
         scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - effective
         mine = float(scores[i])
@@ -356,17 +363,8 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         rivals = [(pool.found[j][0], mine - float(scores[j])) for j in near[:MOST_RIVALS]]
         one = Chosen(c, mine, int(pool.wrong[i].sum()), k, rivals)
-        if c.kind == "domain":
-            column = pool.frame.column[c.terms[0].key]
-            for at, row in enumerate(pool.frame.bad):
-                value = frozen(column[row])
-                if value not in c.param:
-                    one.values[value] = one.values.get(value, 0) + int(unique[at])
-            good = Counter(frozen(column[row]) for row in pool.frame.good)
-            once = sum(times == 1 for times in good.values())
-            if len(one.values) >= 3:
-                one.closed = log((pool.accepted + 1) / (once + 0.5))
-            one.values = {v: float(pool.worth(m, leftover + m)) for v, m in one.values.items()}
+        if c.kind in ("domain", "each domain"):
+            _count_values(pool, one, unique, leftover)
         one.labels = _labels(pool, c, pool.wrong[i], unique)
         chosen.append(one)
     doubts = []
@@ -374,23 +372,31 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
-        bar = np.array([_guard(c, pool.frame.touched) for c, _ in pool.found])
-        dear = scores > log(max(1, n)) - bar
+        bar = np.array([_guard(c, pool.frame) for c, _ in pool.found])
+        held = np.array([_holds_always(c, pool.frame.touched) for c, _ in pool.found])
+        dear = scores > np.where(held, 0.0, log(max(1, n))) - bar
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         doubts = [pool.found[j][0] for j in close[:2000]]
     guards: list[Condition] = []
-    missed = (single + leftover + 0.5) / max(1, n)
+    odd, regions = _regions(pool, leftover)
+    doubts = regions + _never_together(pool) + doubts
+    missed = (single + odd + (0.5 if pool.refused else 0.25)) / max(1, n)
     return Knowledge(chosen, doubts, guards, leftover, pool.accepted, pool.refused, missed)
 
 
-def _is_touched(term: Term, touched: frozenset[str]) -> bool:
+def _is_touched(term: Term, touched: frozenset[tuple[str, str]]) -> bool:
     """Say whether a term is in what the action was seen to change."""
     root, names = way_to(term)
-    return root in touched and bool(names) and touched.issuperset(names)
+    return any((root, name) in touched or ("", name) in touched for name in names)
 
 
-def _guard(condition: Condition, touched: frozenset[str]) -> float:
+def _holds_always(condition: Condition, touched: frozenset[tuple[str, str]]) -> bool:
+    """Say whether a condition is watched however many calls have kept it: one on what the action itself changes."""
+    return condition.kind in ("domain", "each domain") and _is_touched(condition.terms[0], touched)
+
+
+def _guard(condition: Condition, frame: Frame) -> float:
     """Return how improbable a condition may be and still keep a call that violates it from being accepted.
 
     Conditions that tie arguments to each other or to the state are what environments check, and so are conditions on
@@ -398,11 +404,119 @@ def _guard(condition: Condition, touched: frozenset[str]) -> float:
     """
     if condition.kind in ("domain", "each domain", "at least", "at most"):
         (term,) = condition.terms
-        return PLAIN_GUARD + TOUCHED * _is_touched(term, touched)
+        return PLAIN_GUARD + TOUCHED * _is_touched(term, frame.touched)
     if condition.kind == "present":
         return GUARD
+    if condition.kind in ("le", "lt") and condition.terms[0].key in frame.computed:
+        return GUARD + COMPUTED
     mixed = any(t.reads_args for t in condition.terms)
     return GUARD if mixed else PLAIN_GUARD
+
+
+def _never_together(pool: Pool) -> list[Condition]:
+    """Return pairs of labels that should have been accepted together by now, and were not.
+
+    Labels are simple conditions on what the arguments name. A pair is expected, were the two independent, as often as
+    the product of their shares says; never seen although expected `SURPRISE` times, it may be what a rule that was not
+    met yet refuses.
+    """
+    if not 4 <= pool.accepted <= FEW_ACCEPTED:
+        return []
+    literals, wrong = pool.frame.literals()
+    near = [
+        i
+        for i, c in enumerate(literals)
+        if c.kind in ("is", "is not", "equal", "differ", "present", "absent", "member", "not member")
+        and any(t.reads_args for t in c.terms)
+    ][:120]
+    if not near:
+        return []
+    good = wrong[near][:, pool.frame.good].astype(np.float32)
+    share = good.sum(axis=1)
+    joint = good @ good.T
+    expected = np.outer(share, share) / pool.accepted
+    tie = np.array([literals[i].kind not in ("is", "is not") for i in near])
+    barely = tie & (share <= 2) & (share > 0)  # a tie broken in a call or two: what else was so in these may excuse it
+    watched = (expected >= SURPRISE) | ((barely[:, None] | barely[None, :]) & (expected >= 0.3))
+    rows, columns = np.nonzero(np.triu((joint == 0) & watched, 1))
+    found = []
+    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        one, other = literals[near[i]], literals[near[j]]
+        if set(one.terms) != set(other.terms):
+            found.append((float(expected[i, j]), Condition("either", (*one.terms, *other.terms), (one, other))))
+    found.sort(key=lambda pair: (-pair[0], pair[1].key))
+    return [c for _, c in found[:300]]
+
+
+def _regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:
+    """Return how many unexplained refusals must be feared everywhere, and where else they are to be feared.
+
+    A flake can come anywhere. Where the unexplained ones are significantly more frequent than elsewhere (likelihood
+    ratio, Bonferroni over all literals), something decides that no condition says: there nothing is accepted.
+    """
+    if leftover < FEW_ODD:
+        return leftover, []
+    literals, wrong = pool.frame.literals()
+    good = wrong[:, pool.frame.good]
+    left = wrong[:, pool.frame.bad][:, pool.open]
+    regions: list[Condition] = []
+    inside, outside = np.ones(good.shape[1], dtype=bool), np.ones(left.shape[1], dtype=bool)
+    for _ in range(4):
+        k, g = int(outside.sum()), int(inside.sum())
+        if k < FEW_ODD or not g:
+            return k, regions
+        a, b = left[:, outside].sum(axis=1), good[:, inside].sum(axis=1)
+        ratio = _entropy(k, g) - _entropy(a, b) - _entropy(k - a, g - b)
+        ratio[a * (g + k) <= (a + b) * k] = 0.0
+        best = int(np.argmax(ratio)) if len(ratio) else -1
+        if best < 0 or ratio[best] < log(max(2, len(literals))) + 4.0:
+            return (0 if k <= FLAKES * (k + g) else k), regions
+        regions.append(literals[best])
+        inside &= ~good[best]
+        outside &= ~left[best]
+    return pool.refused + pool.accepted, regions
+
+
+def _entropy(odd: Any, fine: Any) -> Any:
+    """Return n times the entropy of a share, in nats."""
+    odd, fine = np.asarray(odd, dtype=float), np.asarray(fine, dtype=float)
+    n = odd + fine
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = -odd * np.log(odd / n) - fine * np.log(fine / n)
+    return np.nan_to_num(found)
+
+
+def _count_values(pool: Pool, one: Chosen, unique: Bools, leftover: int) -> None:
+    """Weigh each value outside a domain by the refusals that only it explains; say how closed the domain looks."""
+    c = one.condition
+    column = pool.frame.column[c.terms[0].key]
+    counts: dict[Any, int] = {}
+    for at, row in enumerate(pool.frame.bad):
+        odd = odd_values(c, column[row])
+        for value in odd:
+            counts[value] = counts.get(value, 0) + int(unique[at] and len(odd) == 1)
+    good: Counter[Any] = Counter()
+    for row in pool.frame.good:
+        value = column[row]
+        good.update({value if value is MISSING else frozen(value)} if c.kind == "domain" else _parts(value))
+    once = sum(times == 1 for times in good.values())
+    if len(counts) >= 3:
+        one.closed = log((pool.accepted + 1) / (once + 0.5))
+    if c.key in pool.wishes.pinned:
+        one.closed = WORD
+    one.values = {v: float(pool.worth(m, leftover + m)) for v, m in counts.items()}
+
+
+def _parts(value: Any) -> set[Any]:
+    return {MISSING} if value is MISSING else {frozen(v) for v in value}
+
+
+def odd_values(condition: Condition, value: Any) -> set[Any]:
+    """Return what of a value is outside a domain."""
+    if condition.kind == "domain":
+        key = frozen(value)
+        return set() if key in condition.param else {key}
+    return _parts(value) - condition.param
 
 
 def _weigh_values(pools: Mapping[str, Pool], known: Mapping[str, Knowledge]) -> None:
@@ -411,12 +525,12 @@ def _weigh_values(pools: Mapping[str, Pool], known: Mapping[str, Knowledge]) -> 
     refused: dict[str, Counter[Any]] = {}
     for found in known.values():
         for one in found.chosen:
-            if one.condition.kind == "domain":
+            if one.condition.kind in ("domain", "each domain"):
                 allowed.setdefault(one.condition.key, Counter()).update(one.condition.param)
                 refused.setdefault(one.condition.key, Counter()).update(v for v, w in one.values.items() if w > 0)
     for found in known.values():
         for one in found.chosen:
-            if one.condition.kind == "domain":
+            if one.condition.kind in ("domain", "each domain"):
                 key = one.condition.key
                 for value in {*refused[key], *one.values} - set(one.condition.param):
                     own = one.values.get(value, 0.0)
