@@ -143,6 +143,14 @@ class Frame:
         yield from self._numbers()
 
     def _present(self) -> Iterator[tuple[Condition, Bools]]:
+        nothing = self.intern.get(None, -1)
+        for at, term in enumerate(self.scalars):
+            bad = self.codes[at][self.bad]
+            if (bad == nothing).any() and nothing > 0:
+                good = self.codes[at][self.good]
+                self.prior += exp(-Condition("known", (term,)).cost)
+                if not ((good == nothing) | (good == 0)).any():
+                    yield Condition("known", (term,)), (bad == nothing) | (bad == 0)
         test = TESTS["present"]
         for term in self.look_ups:
             column = self.column[term.key]
@@ -278,16 +286,19 @@ class Frame:
                 continue
             self.prior += len(places) * exp(-4.5 - other.cost)
             array = self.lists[j]
-            good = (self.codes[places][:, self.good, None] == array[self.good][None]).any(axis=2)
-            all_in, none_in = good.all(axis=1), ~good.any(axis=1)
+            there = self.codes[places][:, self.good] != 0
+            good = (self.codes[places][:, self.good, None] == array[self.good][None]).any(axis=2) & there
+            all_in, none_in = (good | ~there).all(axis=1) & good.any(axis=1), ~good.any(axis=1)
             for at in np.flatnonzero(all_in | none_in):
                 i = int(places[at])
-                bad = (self.codes[i][self.bad, None] == array[self.bad]).any(axis=1)
+                mine = self.codes[i][self.bad]
+                bad = (mine[:, None] == array[self.bad]).any(axis=1) & (mine != 0)
                 one = self.scalars[i]
-                if all_in[at] and len(self.good):
-                    if not bad.all() or one.rooted:
-                        yield Condition("member", (one, other)), ~bad
-                elif bad.any() and len(self.good):
+                if all_in[at]:
+                    wrong = ~bad & (mine != 0)
+                    if wrong.any() or one.rooted:
+                        yield Condition("member", (one, other)), wrong
+                elif none_in[at] and bad.any() and len(self.good):
                     yield Condition("not member", (one, other)), bad
 
     def _numbers(self) -> Iterator[tuple[Condition, Bools]]:
@@ -299,13 +310,20 @@ class Frame:
                 self.prior += 2 * exp(-3.0 - one.cost) + 2 * len(self.numbers) * exp(-5.0 - one.cost)
                 known = good[i][~np.isnan(good[i])]
                 if len(known):
+                    for kind, wrong in (("above", bad[i] <= 0), ("at least", bad[i] < 0)):
+                        if wrong.any() and (known.min() > 0 or (kind == "at least" and known.min() >= 0)):
+                            fixed = Condition(kind, (one,), 0, 0.7)
+                            fixed.key += " 0"
+                            yield fixed, wrong
                     step = log(1 + len(np.unique(self.figures[i][~np.isnan(self.figures[i])])))
                     for kind, bound, wrong in (
                         ("at least", known.min(), bad[i] < known.min()),
                         ("at most", known.max(), bad[i] > known.max()),
                     ):
                         if wrong.any():
-                            yield Condition(kind, (one,), _plain(bound), step), wrong
+                            odd = bad[i][wrong]
+                            near = odd.max() if kind == "at least" else odd.min()
+                            yield Condition(kind, (one,), _plain(bound), step, near=_plain(near)), wrong
                 fits = self._comparable(i)
                 for kind, broken in (("le", np.greater), ("lt", np.greater_equal)):
                     alive = ~broken(good[i], good).any(axis=1)
@@ -353,7 +371,7 @@ class Frame:
                     )
         for term in self.look_ups:
             if not term.rank:
-                wrong = np.array([v is MISSING for v in self.column[term.key]], dtype=bool)
+                wrong = np.array([v is MISSING for v in self.column[term.key][: self.n]], dtype=bool)
                 add(Condition("present", (term,)), Condition("absent", (term,)), wrong)
         for i, one in enumerate(self.scalars[:-1]):
             fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
@@ -373,7 +391,7 @@ class Frame:
         for j, other in enumerate(self.vectors):
             for i, one in enumerate(self.scalars):
                 if one.rooted and (self.kinds[i] & self.vector_kinds[j]) - {"bool"}:
-                    wrong = ~(self.codes[i][:, None] == self.lists[j]).any(axis=1)
+                    wrong = ~(self.codes[i][:, None] == self.lists[j]).any(axis=1) & (self.codes[i] != 0)
                     add(Condition("member", (one, other)), Condition("not member", (one, other)), wrong)
         found.sort(key=lambda pair: (pair[0].cost, pair[0].key))
         kept: list[tuple[Condition, Bools]] = []

@@ -31,6 +31,8 @@ _KIND_COSTS = {
     "lt": 3.5,
     "at least": 3.0,
     "at most": 3.0,
+    "above": 3.0,
+    "known": 1.0,
     "either": 2.0,
     "is": 1.5,
     "is not": 2.0,
@@ -59,13 +61,17 @@ class Condition:
         terms: what it reads.
         param: the values of a domain (frozen), a bound, or the two conditions of an "either".
         cost: how much there is to say, in nats: the prior probability is exp(-cost).
+        near: for a bound, the refused value that is nearest to it: what lies between is not known.
         key: tells it from others; a domain's values and a bound are not in it, since they grow with what is accepted.
     """
 
-    __slots__ = ("cost", "extra", "key", "kind", "param", "terms")
+    __slots__ = ("cost", "extra", "key", "kind", "near", "param", "terms")
 
-    def __init__(self, kind: str, terms: tuple[Term, ...], param: Any = None, extra: float = 0.0) -> None:
+    def __init__(
+        self, kind: str, terms: tuple[Term, ...], param: Any = None, extra: float = 0.0, near: Any = None
+    ) -> None:
         """Put a condition together."""
+        self.near = near
         self.kind, self.terms, self.param, self.extra = kind, terms, param, extra
         self.cost = _KIND_COSTS[kind] + joint_cost(terms) + extra
         if kind == "either":
@@ -117,6 +123,10 @@ class Condition:
                 return f"{a} <= {b}"
             case "lt":
                 return f"{a} < {b}"
+            case "known":
+                return f"{a} is not null"
+            case "above":
+                return f"{a} > {self.param!r}"
             case "at least":
                 return f"{a} >= {self.param!r}"
             case "at most":
@@ -147,6 +157,10 @@ class Condition:
             case "le" | "lt":
                 word = "more than" if self.kind == "le" else "not less than"
                 return f"{a} is {values[0]!r}, {word} {self.terms[1].key}, which is {values[1]!r}"
+            case "known":
+                return f"{a} is {_shown(values[0])}"
+            case "above":
+                return f"{a} is {values[0]!r}, not more than {self.param!r}"
             case "at least" | "at most":
                 word = "less" if self.kind == "at least" else "more"
                 return f"{a} is {values[0]!r}, {word} than {self.param!r}"
@@ -183,7 +197,7 @@ def _shown(value: Any) -> str:
     return "MISSING" if value is MISSING else repr(value)
 
 
-WITH_PARAM = {"is", "is not", "domain", "each domain", "at least", "at most"}
+WITH_PARAM = {"is", "is not", "domain", "each domain", "at least", "at most", "above"}
 
 
 def _present(value: Any) -> bool:
@@ -234,11 +248,19 @@ def _differ(a: Any, b: Any) -> bool:
 
 
 def _member(value: Any, values: Any) -> bool:
-    return values is not MISSING and value in values
+    return value is MISSING or (values is not MISSING and value in values)
 
 
 def _not_member(value: Any, values: Any) -> bool:
-    return values is MISSING or value not in values
+    return value is MISSING or values is MISSING or value not in values
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value is not MISSING
+
+
+def _above(a: Any, bound: Any) -> bool:
+    return not is_number(a) or a > bound
 
 
 def _subset(a: Any, b: Any) -> bool:
@@ -317,6 +339,8 @@ TESTS: dict[str, Callable[..., bool]] = {
     "lt": _lt,
     "at least": _ge,
     "at most": _le,
+    "above": _above,
+    "known": _known,
     "is": _is,
     "is not": _is_not,
     "absent": _absent,

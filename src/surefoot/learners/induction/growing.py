@@ -171,7 +171,10 @@ class _Growth:
                     found.append(Term("each", (term,)))
                 if first and _is_map(first[0]):
                     self.lists.append(term)
-                if sum(sizes) <= 24 * len(sizes) and term.parents[0].op != "args":
+                kinds = {type(part) for part in first}
+                if len(set(sizes)) == 1 and sizes[0] <= 6 and (term.op == "state" or len(kinds) > 1):
+                    found += [Term("item", (term,), at) for at in range(sizes[0])]
+                elif sum(sizes) <= 24 * len(sizes) and term.op != "state" and term.parents[0].op != "args":
                     found += [Term("first", (term,)), Term("last", (term,))]
         if shape.scalars and not shape.maps and not shape.lists:
             kinds = {type(v) for v in shape.scalars}
@@ -248,6 +251,15 @@ class _Growth:
                     (vectors if term.rank else scalars).append(number)
                 if term.rooted:
                     self.add(Term("shape", (term,)))
+                    if not term.rank:
+                        self.add(Term("symbols", (term,)))
+        given = [t for t in scalars if t.rooted and t.op != "len"]
+        held = sorted((t for t in scalars if not t.rooted), key=lambda t: (t.cost, t.key))[:10]
+        for one in given[:6]:
+            for other in (*held, *(t for t in given if t.key > one.key)):
+                for op in ("plus", "times", "minus"):
+                    pair = (other, one) if op == "minus" else (one, other)
+                    self.add(Term(op, pair), DEAREST + 4)
         vectors.sort(key=lambda t: (t.cost, t.key))
         for at, one in enumerate(vectors[:16]):
             self.add(Term("sum", (one,)))

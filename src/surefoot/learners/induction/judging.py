@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from surefoot.learners.induction.conditions import Check, Condition, frozen
-from surefoot.learners.induction.selecting import STRONG, Chosen, Knowledge
+from surefoot.learners.induction.conditions import Check, Condition
+from surefoot.learners.induction.selecting import STRONG, Chosen, Knowledge, odd_values
 from surefoot.learners.induction.terms import Program, Term
 
 __all__ = ["Answer", "Judge", "terms_of"]
@@ -40,6 +40,9 @@ def terms_of(condition: Condition) -> list[Term]:
     return list(condition.terms)
 
 
+_BY_VALUE = ("domain", "each domain", "at least", "at most")
+
+
 class _Line(NamedTuple):
     chosen: Chosen
     check: Check
@@ -64,7 +67,7 @@ class Judge:
                 one,
                 one.condition.check(index),
                 tuple((r, r.check(index), by) for r, by in one.rivals),
-                index[one.condition.terms[0].key] if one.condition.kind == "domain" else -1,
+                index[one.condition.terms[0].key] if one.condition.kind in _BY_VALUE else -1,
             )
             for one in known.chosen
         ]
@@ -87,7 +90,7 @@ class Judge:
                 continue
             score, why = chosen.score, "few cases"
             if slot >= 0:
-                value = chosen.values.get(frozen(slots[slot]), 0.0) + chosen.closed
+                value = self._of_value(chosen, slots[slot])
                 if value < score:
                     score, why = value, "few cases with this value"
             for rival, agree, by in rivals:
@@ -115,6 +118,18 @@ class Judge:
             if not check(slots):
                 return Answer("unknown", f"never accepted: not ({condition})", 0, 0.0, condition)
         return Answer("accept", f"all {len(known.chosen)} conditions hold ({known.accepted} cases)", known.accepted, 0.0)
+
+    @staticmethod
+    def _of_value(chosen: Chosen, value: Any) -> float:
+        """Return what speaks against a value: the refusals with it, or beyond it."""
+        condition = chosen.condition
+        if condition.kind in ("domain", "each domain"):
+            odd = odd_values(condition, value)
+            return max((chosen.values.get(v, 0.0) for v in odd), default=0.0) + chosen.closed
+        if condition.near is None:
+            return chosen.score
+        beyond = value <= condition.near if condition.kind == "at least" else value >= condition.near
+        return chosen.score if beyond else 0.0
 
     def without(self, wrong: frozenset[str]) -> Judge:
         """Return a judge that no longer asks for conditions that an accepted call violated."""

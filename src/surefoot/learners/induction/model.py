@@ -15,6 +15,7 @@ from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.explaining import Explanation
 from surefoot.learners.induction.asking import Question, best_question
+from surefoot.learners.induction.columns import reduced
 from surefoot.learners.induction.conditions import Condition
 from surefoot.learners.induction.exporting import Rule, as_json, as_python, describe_schema
 from surefoot.learners.induction.judging import Answer, Judge
@@ -77,7 +78,7 @@ class InducedActionModel(ConservativeActionModel):
         >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A38", "A39")]
         ['accept', 'refuse']
         >>> model.predict(state, "cancel", {"order": "A39"}).reason
-        "orders[order].status is 'sent', accepted only for 'open' (15 cases)"
+        "orders[order].status is 'sent', accepted only for 'open' (14 cases)"
     """
 
     def __init__(
@@ -302,17 +303,16 @@ class InducedActionModel(ConservativeActionModel):
             []
         """
         with self._lock:
-            for action in sorted(self._stale):
-                self._rows[action].regrow()
-            self._select(set(self._stale))
+            if self._stale:
+                self._select(set(self._stale), anew=True)
             self._stale.clear()
         return self
 
-    def _select(self, fresh: set[str]) -> None:
+    def _select(self, fresh: set[str], *, anew: bool = False) -> None:
         """Tabulate the conditions of some actions anew, and select for all."""
         for action in sorted(fresh):
             rows = self._rows[action]
-            if rows.due():
+            if anew or rows.due():
                 rows.regrow()
             self._pools[action] = Pool(rows.frame(), self._wishes.get(action), safe=self.caution == "safe")
             self._fitted[action] = len(rows)
@@ -605,6 +605,7 @@ class InducedActionModel(ConservativeActionModel):
             >>> print(model.explain({"open": False}, "enter", {}))
             'enter' is refused: open is False, accepted only for True (10 cases)
             no accepted case shows that not (open in {True}) (chosen)
+            nearest accepted case (10 times): open is True, not False
         """
         given = {} if args is None else args
         answer = self.predict(state, action, given)
@@ -621,9 +622,34 @@ class InducedActionModel(ConservativeActionModel):
                 refusing = tuple(dict.fromkeys(f"not ({c}) ({kind})" for c, _, kind in found))[:12]
                 with self._lock:
                     seqs = self._evidence(action, [c for c, _, kind in found if kind == "chosen"])
+        times, nearest, differs = self._nearest(action, read) if accepted else (0, (), ())
         return Explanation(
-            action, answer.verdict, answer.reason, False, read, refusing, read if accepted else (), (), accepted, seqs, ()
+            action, answer.verdict, answer.reason, False, read, refusing, nearest, differs, times, seqs, ()
         )
+
+    def _nearest(
+        self, action: str, read: tuple[tuple[str, Any], ...]
+    ) -> tuple[int, tuple[tuple[str, Any], ...], tuple[tuple[str, Any, Any], ...]]:
+        """Return how often the accepted calls were made that differ least in what the conditions read; that, and where."""
+        with self._lock:
+            rows = self._rows[action]
+            columns = {term.key: column for term, column in zip(rows.terms, rows.columns, strict=True)}
+            known = [(name, reduced(value), columns[name]) for name, value in read if name in columns]
+            counts: dict[Any, int] = {}
+            for row, bad in enumerate(rows.refused):
+                if not bad:
+                    place = tuple(repr(column[row]) for _, _, column in known)
+                    counts[place] = counts.get(place, 0) + 1
+        here = tuple(repr(value) for _, value, _ in known)
+        best = min(counts, key=lambda place: (sum(a != b for a, b in zip(place, here, strict=True)), -counts[place], place))
+        row = next(
+            row
+            for row, bad in enumerate(rows.refused)
+            if not bad and tuple(repr(column[row]) for _, _, column in known) == best
+        )
+        nearest = tuple((name, column[row]) for name, _, column in known)
+        differs = tuple((name, value, column[row]) for name, value, column in known if repr(value) != repr(column[row]))
+        return counts[best], nearest, differs
 
     def _evidence(self, action: str, violated: list[Condition]) -> tuple[int, ...]:
         """Return the newest places in the journal of refusals that violate one of these conditions."""

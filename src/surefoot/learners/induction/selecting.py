@@ -15,6 +15,7 @@ from scipy.special import betaln
 from surefoot.learners.induction.columns import Frame
 from surefoot.learners.induction.conditions import Condition, frozen
 from surefoot.learners.induction.terms import Term, way_to
+from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Chosen", "Knowledge", "Pool", "select"]
 
@@ -34,6 +35,9 @@ MOST_RIVALS = 24
 EXCEPTIONS = float(__import__("os").environ.get("EXCEPTIONS", 0))
 CAPPED = float(__import__("os").environ.get("CAPPED", 3.0))
 MOST_PAIRS = 300
+FEW_ODD = 3
+FLAKES = 0.12
+"""More refusals than this share that nothing explains are never taken for flakes."""
 WORD = 20.0
 """What a person's word is worth, in nats."""
 Bools = NDArray[np.bool_]
@@ -348,7 +352,7 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         c = pool.found[i][0]
         unique = pool.wrong[i] & (counts == 1)
         k = int(unique.sum())
-        single += k == 1
+        single += k == 1 and effective[i] > 0
         without = leftover + k
         scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - effective
         mine = float(scores[i])
@@ -356,17 +360,8 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         rivals = [(pool.found[j][0], mine - float(scores[j])) for j in near[:MOST_RIVALS]]
         one = Chosen(c, mine, int(pool.wrong[i].sum()), k, rivals)
-        if c.kind == "domain":
-            column = pool.frame.column[c.terms[0].key]
-            for at, row in enumerate(pool.frame.bad):
-                value = frozen(column[row])
-                if value not in c.param:
-                    one.values[value] = one.values.get(value, 0) + int(unique[at])
-            good = Counter(frozen(column[row]) for row in pool.frame.good)
-            once = sum(times == 1 for times in good.values())
-            if len(one.values) >= 3:
-                one.closed = log((pool.accepted + 1) / (once + 0.5))
-            one.values = {v: float(pool.worth(m, leftover + m)) for v, m in one.values.items()}
+        if c.kind in ("domain", "each domain"):
+            _count_values(pool, one, unique, leftover)
         one.labels = _labels(pool, c, pool.wrong[i], unique)
         chosen.append(one)
     doubts = []
@@ -375,12 +370,15 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
         bar = np.array([_guard(c, pool.frame.touched) for c, _ in pool.found])
-        dear = scores > log(max(1, n)) - bar
+        held = np.array([_holds_always(c, pool.frame.touched) for c, _ in pool.found])
+        dear = scores > np.where(held, 0.0, log(max(1, n))) - bar
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         doubts = [pool.found[j][0] for j in close[:2000]]
     guards: list[Condition] = []
-    missed = (single + leftover + 0.5) / max(1, n)
+    odd, regions = _regions(pool, leftover)
+    doubts += regions
+    missed = (single + odd + (0.5 if pool.refused else 0.25)) / max(1, n)
     return Knowledge(chosen, doubts, guards, leftover, pool.accepted, pool.refused, missed)
 
 
@@ -388,6 +386,11 @@ def _is_touched(term: Term, touched: frozenset[str]) -> bool:
     """Say whether a term is in what the action was seen to change."""
     root, names = way_to(term)
     return root in touched and bool(names) and touched.issuperset(names)
+
+
+def _holds_always(condition: Condition, touched: frozenset[str]) -> bool:
+    """Say whether a condition is watched however many calls have kept it: one on what the action itself changes."""
+    return condition.kind in ("domain", "each domain") and _is_touched(condition.terms[0], touched)
 
 
 def _guard(condition: Condition, touched: frozenset[str]) -> float:
@@ -405,18 +408,89 @@ def _guard(condition: Condition, touched: frozenset[str]) -> float:
     return GUARD if mixed else PLAIN_GUARD
 
 
+def _regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:
+    """Return how many unexplained refusals must be feared everywhere, and where else they are to be feared.
+
+    A flake can come anywhere. Where the unexplained ones are significantly more frequent than elsewhere (likelihood
+    ratio, Bonferroni over all literals), something decides that no condition says: there nothing is accepted.
+    """
+    if leftover < FEW_ODD:
+        return leftover, []
+    literals, wrong = pool.frame.literals()
+    good = wrong[:, pool.frame.good]
+    left = wrong[:, pool.frame.bad][:, pool.open]
+    regions: list[Condition] = []
+    inside, outside = np.ones(good.shape[1], dtype=bool), np.ones(left.shape[1], dtype=bool)
+    for _ in range(4):
+        k, g = int(outside.sum()), int(inside.sum())
+        if k < FEW_ODD or not g:
+            return k, regions
+        a, b = left[:, outside].sum(axis=1), good[:, inside].sum(axis=1)
+        ratio = _entropy(k, g) - _entropy(a, b) - _entropy(k - a, g - b)
+        ratio[a * (g + k) <= (a + b) * k] = 0.0
+        best = int(np.argmax(ratio)) if len(ratio) else -1
+        if best < 0 or ratio[best] < log(max(2, len(literals))) + 4.0:
+            return (0 if k <= FLAKES * (k + g) else k), regions
+        regions.append(literals[best])
+        inside &= ~good[best]
+        outside &= ~left[best]
+    return pool.refused + pool.accepted, regions
+
+
+def _entropy(odd: Any, fine: Any) -> Any:
+    """Return n times the entropy of a share, in nats."""
+    odd, fine = np.asarray(odd, dtype=float), np.asarray(fine, dtype=float)
+    n = odd + fine
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = -odd * np.log(odd / n) - fine * np.log(fine / n)
+    return np.nan_to_num(found)
+
+
+def _count_values(pool: Pool, one: Chosen, unique: Bools, leftover: int) -> None:
+    """Weigh each value outside a domain by the refusals that only it explains; say how closed the domain looks."""
+    c = one.condition
+    column = pool.frame.column[c.terms[0].key]
+    counts: dict[Any, int] = {}
+    for at, row in enumerate(pool.frame.bad):
+        odd = odd_values(c, column[row])
+        for value in odd:
+            counts[value] = counts.get(value, 0) + int(unique[at] and len(odd) == 1)
+    good: Counter[Any] = Counter()
+    for row in pool.frame.good:
+        value = column[row]
+        good.update({value if value is MISSING else frozen(value)} if c.kind == "domain" else _parts(value))
+    once = sum(times == 1 for times in good.values())
+    if len(counts) >= 3:
+        one.closed = log((pool.accepted + 1) / (once + 0.5))
+    if c.key in pool.wishes.pinned:
+        one.closed = WORD
+    one.values = {v: float(pool.worth(m, leftover + m)) for v, m in counts.items()}
+
+
+def _parts(value: Any) -> set[Any]:
+    return {MISSING} if value is MISSING else {frozen(v) for v in value}
+
+
+def odd_values(condition: Condition, value: Any) -> set[Any]:
+    """Return what of a value is outside a domain."""
+    if condition.kind == "domain":
+        key = frozen(value)
+        return set() if key in condition.param else {key}
+    return _parts(value) - condition.param
+
+
 def _weigh_values(pools: Mapping[str, Pool], known: Mapping[str, Knowledge]) -> None:
     """Add to the evidence against a value what other actions say about it."""
     allowed: dict[str, Counter[Any]] = {}
     refused: dict[str, Counter[Any]] = {}
     for found in known.values():
         for one in found.chosen:
-            if one.condition.kind == "domain":
+            if one.condition.kind in ("domain", "each domain"):
                 allowed.setdefault(one.condition.key, Counter()).update(one.condition.param)
                 refused.setdefault(one.condition.key, Counter()).update(v for v, w in one.values.items() if w > 0)
     for found in known.values():
         for one in found.chosen:
-            if one.condition.kind == "domain":
+            if one.condition.kind in ("domain", "each domain"):
                 key = one.condition.key
                 for value in {*refused[key], *one.values} - set(one.condition.param):
                     own = one.values.get(value, 0.0)

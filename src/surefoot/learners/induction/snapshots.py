@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -11,13 +11,14 @@ from surefoot.errors import ValueRejected
 
 __all__ = ["Partial", "PartialList", "Shelf", "slice_of"]
 
-WHOLE = 64
-"""Tables and lists of at most so many entries are kept whole."""
+WHOLE = 24
+"""Tables of at most so many entries are kept whole."""
+WHOLE_LIST = 64
+"""Lists of at most so many elements are kept whole."""
 HOPS = 2
 """How many references are followed: from the arguments to records, and from these to others."""
 MOST_RECORDS = 256
 """The most records of large tables that are kept for one call."""
-_TAG = "\x00partial"
 
 
 class Partial(dict[Any, Any]):
@@ -123,7 +124,7 @@ def _small(value: Any, path: tuple[Any, ...], large: list[tuple[tuple[Any, ...],
         if len(path) >= 4:
             return value
         return {key: _small(part, (*path, key), large) for key, part in value.items()}
-    if isinstance(value, list | tuple) and len(value) > WHOLE:
+    if isinstance(value, list | tuple) and len(value) > WHOLE_LIST:
         large.append((path, value))
         return PartialList()
     return value
@@ -174,16 +175,18 @@ class Shelf:
             raise ValueRejected(f"the state and the arguments must be plain data: {error}") from None
 
     def _strip(self, value: Any, parts: list[int]) -> Any:
+        """Return how to put a slice together again from its parts."""
         if isinstance(value, Partial):
             keys = sorted(value, key=lambda k: (str(type(k)), k))
             parts.extend(self._id(value[key]) for key in keys)
-            return {_TAG: keys}
+            return keys
         if isinstance(value, PartialList):
             parts.extend(self._id(record) for record in value)
-            return {_TAG: len(value)}
-        if type(value) is dict:
+            return len(value)
+        if type(value) is dict and any(isinstance(part, dict | PartialList) for part in value.values()):
             return {key: self._strip(part, parts) for key, part in value.items()}
-        return value
+        parts.append(self._id(value))
+        return None
 
     def _id(self, value: Any) -> int:
         data = msgspec.msgpack.encode(value)
@@ -196,18 +199,16 @@ class Shelf:
     def get(self, found: tuple[int, ...]) -> tuple[Any, Any]:
         """Return the slice and the arguments that were kept; shared with others, not to be changed."""
         rest, args, *parts = found
-        left = iter(parts)
-        return self._fill(self._value(rest), left), self._value(args)
+        return self._fill(self._value(rest), iter(parts)), self._value(args)
 
-    def _fill(self, value: Any, left: Any) -> Any:
-        if type(value) is dict:
-            if _TAG in value:
-                keys = value[_TAG]
-                if isinstance(keys, int):
-                    return PartialList([self._value(next(left)) for _ in range(keys)])
-                return Partial({key: self._value(next(left)) for key in keys})
-            return {key: self._fill(part, left) for key, part in value.items()}
-        return value
+    def _fill(self, shape: Any, left: Iterator[int]) -> Any:
+        if shape is None:
+            return self._value(next(left))
+        if type(shape) is int:
+            return PartialList([self._value(next(left)) for _ in range(shape)])
+        if type(shape) is list:
+            return Partial({key: self._value(next(left)) for key in shape})
+        return {key: self._fill(part, left) for key, part in shape.items()}
 
     def _value(self, at: int) -> Any:
         known = self._read.get(at)

@@ -18,6 +18,7 @@ _COSTS = {
     "field": 0.4,
     "first": 0.8,
     "last": 1.6,
+    "item": 0.5,
     "each": 0.3,
     "keys": 0.8,
     "values": 0.8,
@@ -32,11 +33,13 @@ _COSTS = {
     "sumtimes": 1.5,
     "shape": 1.5,
     "number": 0.3,
+    "symbols": 1.2,
+    "plus": 1.5,
     "flat": 0.5,
 }
 
 
-MEASURES = frozenset({"len", "sum", "sumdiff", "sumtimes", "minus", "times", "number"})
+MEASURES = frozenset({"len", "sum", "sumdiff", "sumtimes", "minus", "plus", "times", "number"})
 """Operations whose values are only compared as numbers."""
 
 
@@ -64,7 +67,7 @@ class Term:
         self.op, self.parents, self.param = op, parents, param
         self.rank = max((p.rank for p in parents), default=0)
         self.origin: str = next((p.origin for p in parents if p.rank), "")
-        if op in ("each", "keys", "values"):
+        if op in ("each", "keys", "values", "symbols"):
             self.rank, self.origin = 1, parents[0].key
         elif op in ("len", "sum", "sumdiff", "sumtimes"):
             self.rank, self.origin = 0, ""
@@ -145,6 +148,8 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return f"{inner[0]}[0]"
         case "last":
             return f"{inner[0]}[-1]"
+        case "item":
+            return f"{inner[0]}[{param}]"
         case "each":
             return f"{inner[0]}[*]"
         case "flat":
@@ -159,7 +164,9 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return f"{inner[0]}[{param[0]}={inner[1]}]"
         case "join2":
             return f"{inner[0]}[{param[0]}={inner[1]}, {param[1]}={inner[2]}]"
-        case "len" | "sum" | "shape" | "number":
+        case "plus":
+            return f"({inner[0]} + {inner[1]})"
+        case "len" | "sum" | "shape" | "number" | "symbols":
             return f"{op}({inner[0]})"
         case "sumdiff":
             return f"sum({inner[0]} - {inner[1]})"
@@ -330,6 +337,17 @@ def _sub(a: Any, b: Any) -> Any:
     return round(a - b, 6) if is_number(a) and is_number(b) else MISSING
 
 
+def symbols_of(value: Any) -> Any:
+    """Return the different characters of a text that are no letters, digits or blanks."""
+    if type(value) is not str:
+        return MISSING
+    return tuple(sorted({c for c in value if not c.isalnum() and c != " "}))
+
+
+def _add(a: Any, b: Any) -> Any:
+    return round(a + b, 6) if is_number(a) and is_number(b) else MISSING
+
+
 def _mul(a: Any, b: Any) -> Any:
     return round(a * b, 6) if is_number(a) and is_number(b) else MISSING
 
@@ -368,6 +386,8 @@ def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) 
             return _unary(lambda v: v[0] if isinstance(v, list | tuple) and v else MISSING, at[0], ranks[0])
         case "last":
             return _unary(lambda v: v[-1] if isinstance(v, list | tuple) and v else MISSING, at[0], ranks[0])
+        case "item":
+            return _unary(lambda v: v[param] if isinstance(v, list | tuple) and param < len(v) else MISSING, at[0], ranks[0])
         case "each":
             return _unary(_elements, at[0], 0)
         case "flat":
@@ -397,6 +417,10 @@ def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) 
             return _binary(_sub, at[0], at[1], *ranks)
         case "times":
             return _binary(_mul, at[0], at[1], *ranks)
+        case "plus":
+            return _binary(_add, at[0], at[1], *ranks)
+        case "symbols":
+            return _unary(symbols_of, at[0], 0)
         case "shape":
             return _unary(shape_of, at[0], ranks[0])
         case "number":
