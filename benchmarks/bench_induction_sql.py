@@ -1,6 +1,6 @@
 """Learn the constraints of databases from statements alone, and compare what was learned with the catalogue.
 
-nice python benchmarks/bench_induction_sql.py [--quick] [--only shop] [--out results/induction_sql.json]
+nice python benchmarks/bench_induction_sql.py [--quick] [--engine SQLite] [--only shop] [--out FILE]
 
 No vocabulary is given. The model reads a journal: the rows, the statement's name and arguments, and whether it was
 taken, no messages; it is asked about statements that were drawn with another seed. A constraint of the catalogue counts
@@ -175,11 +175,11 @@ def _percent(part: int, whole: int) -> float:
 
 
 @contextlib.contextmanager
-def engines(quick: bool) -> Iterator[list[tuple[str, str | None]]]:
-    """Return the databases there are, as (name, address); PostgreSQL runs as long as the block lasts."""
-    found: list[tuple[str, str | None]] = [("SQLite", None)]
+def engines(only: str) -> Iterator[list[tuple[str, str | None]]]:
+    """Return the databases whose name holds a text, as (name, address); PostgreSQL runs as long as the block lasts."""
+    found: list[tuple[str, str | None]] = [("SQLite", None)] if only in "SQLite" else []
     with contextlib.ExitStack() as stack:
-        if not quick:
+        if only in "PostgreSQL":
             try:
                 found.append(("PostgreSQL", stack.enter_context(TemporaryPostgres()).url))
             except WorldUnavailable as missing:
@@ -192,12 +192,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="SQLite alone, one schema, 400 statements")
     parser.add_argument("--only", default="", help="the schemas whose name holds this text; prints, writes nothing")
+    parser.add_argument("--engine", default="", help="the databases whose name holds this text")
     parser.add_argument("--out", type=Path, default=results_of(__file__))
     options = parser.parse_args()
     report = Report("Constraints of databases, learned from statements", command_of(__file__))
     schemas = [schema for schema in SCHEMAS if options.only in schema.name][: 1 if options.quick else None]
     sizes, heldout = ((QUICK,), QUICK // 2) if options.quick else (SIZES, HELD_OUT)
-    with engines(options.quick) as found:
+    with engines("SQLite" if options.quick else options.engine) as found:
         for where, source in found:
             for schema in schemas:
                 measure(report, where, schema, statements_of(schema, source, sizes[-1], heldout), sizes)
