@@ -50,16 +50,18 @@ class Frame:
         scalars, codes: terms of rank 0, and (terms, n) a number for each value; 0 is `MISSING`.
         numbers, figures: terms of rank 0 that hold numbers, and (terms, n) float64, NaN where there is none.
         vectors, lists: terms of rank 1, and for each (n, longest) numbers for its elements, -1 past the end.
-        touched: names of fields that the action was seen to change.
+        computed: terms whose numbers the action's effects hold.
+        touched: (part of the state, field) that the action was seen to change.
         prior: sum of exp(-cost) over all conditions that were looked at.
     """
 
     def __init__(
-        self, terms: Sequence[Term], columns: Sequence[list[Any]], refused: Bools, touched: frozenset[str] = frozenset(),
+        self, terms: Sequence[Term], columns: Sequence[list[Any]], refused: Bools, touched: frozenset[tuple[str, str]] = frozenset(),
         messages: NDArray[np.int64] | None = None,
     ) -> None:
         """Sort the terms by what they hold."""
         self.refused = refused
+        self.computed: frozenset[str] = frozenset()
         self.n = len(refused)
         self.touched = touched
         self.messages = np.full(self.n, -1, dtype=np.int64) if messages is None else messages

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.learners.induction.columns import Frame, reduced
 from surefoot.learners.induction.growing import grow
 from surefoot.learners.induction.snapshots import Shelf
-from surefoot.learners.induction.terms import Program, Term
+from surefoot.learners.induction.terms import Program, Term, is_number
 
 __all__ = ["Rows"]
 
@@ -27,7 +27,8 @@ class Rows:
         refused: whether each was refused.
         messages: the class of each refusal's message, -1 where there was none.
         seqs: the places in the journal, None without one.
-        touched: names that the effects of accepted calls hold.
+        amounts: by place of an accepted call, the numbers in its effect (their absolute values, to the cent).
+        touched: (part of the state, field) that the effects of accepted calls name.
     """
 
     def __init__(self, shelf: Shelf) -> None:
@@ -37,7 +38,8 @@ class Rows:
         self.refused: list[bool] = []
         self.messages: list[int] = []
         self.seqs: list[int | None] = []
-        self.touched: set[str] = set()
+        self.touched: set[tuple[str, str]] = set()
+        self.amounts: dict[int, frozenset[float]] = {}
         self.terms: list[Term] = []
         self.columns: list[list[Any]] = []
         self._marks: list[int] = []
@@ -91,21 +93,63 @@ class Rows:
     def frame(self) -> Frame:
         """Return the columns as arrays."""
         messages = np.array(self.messages, dtype=np.int64)
-        return Frame(self.terms, self.columns, np.array(self.refused, dtype=bool), frozenset(self.touched), messages)
+        frame = Frame(self.terms, self.columns, np.array(self.refused, dtype=bool), frozenset(self.touched), messages)
+        frame.computed = self.computed()
+        return frame
 
     def touch(self, effect: Any) -> None:
-        """Remember the names in what an accepted call changed."""
+        """Remember what the call that was appended last has changed."""
         if len(self.touched) < 4096:
-            _names(effect, self.touched)
+            _places(effect, self.touched)
+        found: set[float] = set()
+        _amounts(effect, found)
+        self.amounts[len(self) - 1] = frozenset(found)
+
+    def computed(self) -> frozenset[str]:
+        """Return the terms whose numbers the effects of accepted calls hold: what the action computes."""
+        if not self.amounts:
+            return frozenset()
+        found = []
+        for term, column in zip(self.terms, self.columns, strict=True):
+            if term.rank or term.op == "len":
+                continue
+            right = wrong = 0
+            for row, amounts in self.amounts.items():
+                value = column[row]
+                if is_number(value) and abs(value) >= 0.005:
+                    if round(abs(value), 2) in amounts:
+                        right += 1
+                    else:
+                        wrong += 1
+                        if wrong > 3 and wrong > right:
+                            break
+            if right >= 4 and right >= 3 * wrong:
+                found.append(term.key)
+        return frozenset(found)
 
 
-def _names(value: Any, found: set[str]) -> None:
-    if isinstance(value, str):
-        found.add(value)
+def _amounts(value: Any, found: set[float]) -> None:
+    if is_number(value):
+        found.add(round(abs(value), 2))
     elif isinstance(value, list | tuple):
         for part in value:
-            _names(part, found)
+            _amounts(part, found)
     elif isinstance(value, dict):
-        found.update(key for key in value if isinstance(key, str))
         for part in value.values():
-            _names(part, found)
+            _amounts(part, found)
+
+
+def _places(value: Any, found: set[tuple[str, str]]) -> None:
+    """Collect (part of the state, field) of what an effect names: paths, or the names of what is set."""
+    if isinstance(value, list | tuple):
+        names = [part for part in value if isinstance(part, str)]
+        if len(names) > 1 and all(isinstance(part, str | int) for part in value):
+            found.add((names[0], names[-1]))
+        else:
+            for part in value:
+                _places(part, found)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if isinstance(part, dict | list | tuple):
+                _places(part, found)
+            found.add(("", str(name)))

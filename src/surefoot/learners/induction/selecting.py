@@ -35,6 +35,9 @@ MOST_RIVALS = 24
 EXCEPTIONS = float(__import__("os").environ.get("EXCEPTIONS", 0))
 CAPPED = float(__import__("os").environ.get("CAPPED", 3.0))
 MOST_PAIRS = 300
+FEW_ACCEPTED = 60
+SURPRISE = float(__import__("os").environ.get("SURPRISE", 2.0))
+COMPUTED = 8.0
 FEW_ODD = 3
 FLAKES = 0.12
 """More refusals than this share that nothing explains are never taken for flakes."""
@@ -369,7 +372,7 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
-        bar = np.array([_guard(c, pool.frame.touched) for c, _ in pool.found])
+        bar = np.array([_guard(c, pool.frame) for c, _ in pool.found])
         held = np.array([_holds_always(c, pool.frame.touched) for c, _ in pool.found])
         dear = scores > np.where(held, 0.0, log(max(1, n))) - bar
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear) if j not in picked]
@@ -377,23 +380,23 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         doubts = [pool.found[j][0] for j in close[:2000]]
     guards: list[Condition] = []
     odd, regions = _regions(pool, leftover)
-    doubts += regions
+    doubts = regions + _never_together(pool) + doubts
     missed = (single + odd + (0.5 if pool.refused else 0.25)) / max(1, n)
     return Knowledge(chosen, doubts, guards, leftover, pool.accepted, pool.refused, missed)
 
 
-def _is_touched(term: Term, touched: frozenset[str]) -> bool:
+def _is_touched(term: Term, touched: frozenset[tuple[str, str]]) -> bool:
     """Say whether a term is in what the action was seen to change."""
     root, names = way_to(term)
-    return root in touched and bool(names) and touched.issuperset(names)
+    return any((root, name) in touched or ("", name) in touched for name in names)
 
 
-def _holds_always(condition: Condition, touched: frozenset[str]) -> bool:
+def _holds_always(condition: Condition, touched: frozenset[tuple[str, str]]) -> bool:
     """Say whether a condition is watched however many calls have kept it: one on what the action itself changes."""
     return condition.kind in ("domain", "each domain") and _is_touched(condition.terms[0], touched)
 
 
-def _guard(condition: Condition, touched: frozenset[str]) -> float:
+def _guard(condition: Condition, frame: Frame) -> float:
     """Return how improbable a condition may be and still keep a call that violates it from being accepted.
 
     Conditions that tie arguments to each other or to the state are what environments check, and so are conditions on
@@ -401,11 +404,48 @@ def _guard(condition: Condition, touched: frozenset[str]) -> float:
     """
     if condition.kind in ("domain", "each domain", "at least", "at most"):
         (term,) = condition.terms
-        return PLAIN_GUARD + TOUCHED * _is_touched(term, touched)
+        return PLAIN_GUARD + TOUCHED * _is_touched(term, frame.touched)
     if condition.kind == "present":
         return GUARD
+    if condition.kind in ("le", "lt") and condition.terms[0].key in frame.computed:
+        return GUARD + COMPUTED
     mixed = any(t.reads_args for t in condition.terms)
     return GUARD if mixed else PLAIN_GUARD
+
+
+def _never_together(pool: Pool) -> list[Condition]:
+    """Return pairs of labels that should have been accepted together by now, and were not.
+
+    Labels are simple conditions on what the arguments name. A pair is expected, were the two independent, as often as
+    the product of their shares says; never seen although expected `SURPRISE` times, it may be what a rule that was not
+    met yet refuses.
+    """
+    if not 4 <= pool.accepted <= FEW_ACCEPTED:
+        return []
+    literals, wrong = pool.frame.literals()
+    near = [
+        i
+        for i, c in enumerate(literals)
+        if c.kind in ("is", "is not", "equal", "differ", "present", "absent", "member", "not member")
+        and any(t.reads_args for t in c.terms)
+    ][:120]
+    if not near:
+        return []
+    good = wrong[near][:, pool.frame.good].astype(np.float32)
+    share = good.sum(axis=1)
+    joint = good @ good.T
+    expected = np.outer(share, share) / pool.accepted
+    tie = np.array([literals[i].kind not in ("is", "is not") for i in near])
+    barely = tie & (share <= 2) & (share > 0)  # a tie broken in a call or two: what else was so in these may excuse it
+    watched = (expected >= SURPRISE) | ((barely[:, None] | barely[None, :]) & (expected >= 0.3))
+    rows, columns = np.nonzero(np.triu((joint == 0) & watched, 1))
+    found = []
+    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        one, other = literals[near[i]], literals[near[j]]
+        if set(one.terms) != set(other.terms):
+            found.append((float(expected[i, j]), Condition("either", (*one.terms, *other.terms), (one, other))))
+    found.sort(key=lambda pair: (-pair[0], pair[1].key))
+    return [c for _, c in found[:300]]
 
 
 def _regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:
