@@ -32,7 +32,7 @@ from surefoot.testing.postgres import TemporaryPostgres
 
 __all__ = ["Compared", "compare", "main", "statements_of"]
 
-SIZES = (300, 1_000, 3_000)
+SIZES = (1_000, 3_000)
 HELD_OUT = 1_000
 QUICK = 400
 _ENOUGH = 0.95
