@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +63,17 @@ def test_a_model_that_knows_one_constraint_has_learned_that_one(bench: Any) -> N
     assert found.by_constraint[price]["refuse"] > 0
     assert found.named[0] == found.named[1] > 0
     assert found.met([price, "nothing"]) == [price]
+
+
+def test_a_quick_run_learns_some_constraints_and_writes_it_down(
+    bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(bench.SCHEMAS[3], columns={"departments": bench.SCHEMAS[3].columns["departments"]})
+    monkeypatch.setattr(bench, "SCHEMAS", (one,))
+    monkeypatch.setattr(bench, "QUICK", 200)
+    monkeypatch.setattr(sys, "argv", ["bench_induction_sql.py", "--quick", "--out", str(tmp_path / "sql.json")])
+    bench.main()
+    found = json.loads((tmp_path / "sql.json").read_text(encoding="utf-8"))
+    value = {row["what"].partition(": ")[2]: row["value"] for row in found["rows"]}
+    assert value["constraints learned"] >= 2
+    assert value["false accepts"] + value["false refusals"] <= 3

@@ -56,7 +56,11 @@ class Frame:
     """
 
     def __init__(
-        self, terms: Sequence[Term], columns: Sequence[list[Any]], refused: Bools, touched: frozenset[tuple[str, str]] = frozenset(),
+        self,
+        terms: Sequence[Term],
+        columns: Sequence[list[Any]],
+        refused: Bools,
+        touched: frozenset[tuple[str, str]] = frozenset(),
         messages: NDArray[np.int64] | None = None,
     ) -> None:
         """Sort the terms by what they hold."""

@@ -83,7 +83,10 @@ def as_json(grammar: str, rules: Mapping[str, Sequence[Rule]]) -> dict[str, Any]
         >>> as_json("one", {"go": []})
         {'grammar': 'one', 'actions': {'go': []}}
     """
-    return {"grammar": grammar, "actions": {action: [rule.plain() for rule in found] for action, found in rules.items()}}
+    return {
+        "grammar": grammar,
+        "actions": {action: [rule.plain() for rule in found] for action, found in rules.items()},
+    }
 
 
 def term_source(term: Term) -> str:

@@ -72,7 +72,7 @@ class _Shape:
             self.table = True
             return
         least = FEW * len(few)
-        self.keys = [key for key, times in counts.items() if isinstance(key, str) and times >= least][: WIDE]
+        self.keys = [key for key, times in counts.items() if isinstance(key, str) and times >= least][:WIDE]
         self.keys.sort()
 
     @staticmethod

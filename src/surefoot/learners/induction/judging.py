@@ -117,7 +117,9 @@ class Judge:
         for condition, check in self._doubts:
             if not check(slots):
                 return Answer("unknown", f"never accepted: not ({condition})", 0, 0.0, condition)
-        return Answer("accept", f"all {len(known.chosen)} conditions hold ({known.accepted} cases)", known.accepted, 0.0)
+        return Answer(
+            "accept", f"all {len(known.chosen)} conditions hold ({known.accepted} cases)", known.accepted, 0.0
+        )
 
     @staticmethod
     def _of_value(chosen: Chosen, value: Any) -> float:

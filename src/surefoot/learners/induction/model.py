@@ -96,7 +96,9 @@ class InducedActionModel(ConservativeActionModel):
             raise BadArgument("an induced model has no vocabulary; give it to ConservativeActionModel")
         if caution == "seed":
             raise BadArgument("caution must be 'balanced' or 'safe' without a vocabulary, got 'seed'")
-        super().__init__(Vocabulary({"induced": _unread}), severity, store, caution=caution, journal=journal, stream=stream)
+        super().__init__(
+            Vocabulary({"induced": _unread}), severity, store, caution=caution, journal=journal, stream=stream
+        )
         self._shelf = Shelf()
         self._rows: dict[str, Rows] = {}
         self._judges: dict[str, Judge] = {}
@@ -121,7 +123,9 @@ class InducedActionModel(ConservativeActionModel):
         if answer.verdict == "accept" and self._foresight.known:
             with self._lock:
                 evidence = self._actions[action]
-                return self._foresight.foresee(answer, evidence, evidence.key_of((), True), (), state, given, self.caution)
+                return self._foresight.foresee(
+                    answer, evidence, evidence.key_of((), True), (), state, given, self.caution
+                )
         return answer
 
     def _predicted(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
@@ -406,13 +410,18 @@ class InducedActionModel(ConservativeActionModel):
         if not isinstance(other, InducedActionModel):
             raise MergeRefused("the other model has a vocabulary, this one induces its conditions")
         words = {number: text for text, number in other._messages.items()}
-        rows = {action: (list(r.kept), list(r.refused), list(r.messages), set(r.touched)) for action, r in other._rows.items()}
+        rows = {
+            action: (list(r.kept), list(r.refused), list(r.messages), set(r.touched))
+            for action, r in other._rows.items()
+        }
         shelf = other._shelf
         with self._lock:
             for action, (kept, refused, messages, touched) in rows.items():
                 for found, bad, message in zip(kept, refused, messages, strict=True):
                     state, args = shelf.get(found)
-                    self._take(self._shelf.put(state, args), state, action, args, not bad, None, words.get(message), None)
+                    self._take(
+                        self._shelf.put(state, args), state, action, args, not bad, None, words.get(message), None
+                    )
                 self._rows[action].touched |= touched
             for action, evidence in other._actions.items():
                 mine = self._actions[action]
@@ -438,9 +447,7 @@ class InducedActionModel(ConservativeActionModel):
         """
         with self._lock:
             lines = sorted(
-                hashlib.sha256(
-                    b"%b\x00%d\x00%b" % (action.encode(), refused, self._shelf.bytes_of(kept))
-                ).digest()
+                hashlib.sha256(b"%b\x00%d\x00%b" % (action.encode(), refused, self._shelf.bytes_of(kept))).digest()
                 for action, rows in self._rows.items()
                 for kept, refused in zip(rows.kept, rows.refused, strict=True)
             )
@@ -641,7 +648,9 @@ class InducedActionModel(ConservativeActionModel):
                     place = tuple(repr(column[row]) for _, _, column in known)
                     counts[place] = counts.get(place, 0) + 1
         here = tuple(repr(value) for _, value, _ in known)
-        best = min(counts, key=lambda place: (sum(a != b for a, b in zip(place, here, strict=True)), -counts[place], place))
+        best = min(
+            counts, key=lambda place: (sum(a != b for a, b in zip(place, here, strict=True)), -counts[place], place)
+        )
         row = next(
             row
             for row, bad in enumerate(rows.refused)
@@ -705,7 +714,9 @@ class InducedActionModel(ConservativeActionModel):
     def __repr__(self) -> str:
         """Show what it holds."""
         count = sum(len(judge.known.chosen) for judge in self._judges.values())
-        return f"<{type(self).__name__}: {self.observations} observations, {len(self._rows)} actions, {count} conditions>"
+        return (
+            f"<{type(self).__name__}: {self.observations} observations, {len(self._rows)} actions, {count} conditions>"
+        )
 
 
 def _unread(state: Any, args: Any) -> Any:

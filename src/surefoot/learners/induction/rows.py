@@ -51,7 +51,9 @@ class Rows:
         """Return how many there are."""
         return len(self.kept)
 
-    def add(self, kept: tuple[int, ...], state: Any, args: Mapping[str, Any], refused: bool, message: int, seq: Any) -> None:
+    def add(
+        self, kept: tuple[int, ...], state: Any, args: Mapping[str, Any], refused: bool, message: int, seq: Any
+    ) -> None:
         """Append a call; `state` may be its slice."""
         self.kept.append(kept)
         self.refused.append(refused)

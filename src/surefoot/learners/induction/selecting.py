@@ -104,9 +104,7 @@ class Pool:
 
     def _tabulate(self) -> None:
         self.wrong = (
-            np.array([w for _, w in self.found], dtype=bool)
-            if self.found
-            else np.zeros((0, self.refused), dtype=bool)
+            np.array([w for _, w in self.found], dtype=bool) if self.found else np.zeros((0, self.refused), dtype=bool)
         )
         self._sort_by_message()
         wishes = self.wishes
@@ -174,7 +172,9 @@ class Pool:
         if not len(rows):
             return False
         worth = self.worth(explained[rows, columns], uncovered)
-        costs = np.array([literals[places[i]].cost + literals[places[j]].cost for i, j in zip(rows, columns, strict=True)])
+        costs = np.array(
+            [literals[places[i]].cost + literals[places[j]].cost for i, j in zip(rows, columns, strict=True)]
+        )
         order = np.argsort(-(worth - costs), kind="stable")[:MOST_PAIRS]
         added = False
         for at in order.tolist():

@@ -60,7 +60,21 @@ class Term:
         reads_args: its value comes from an argument other than by the first look-up that leads to it.
     """
 
-    __slots__ = ("arguments", "cost", "depth", "hops", "key", "op", "origin", "param", "parents", "parts", "rank", "reads_args", "rooted")
+    __slots__ = (
+        "arguments",
+        "cost",
+        "depth",
+        "hops",
+        "key",
+        "op",
+        "origin",
+        "param",
+        "parents",
+        "parts",
+        "rank",
+        "reads_args",
+        "rooted",
+    )
 
     def __init__(self, op: str, parents: tuple[Term, ...] = (), param: Any = None) -> None:
         """Put a term together; its rank and cost follow from its parts."""
@@ -387,7 +401,9 @@ def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) 
         case "last":
             return _unary(lambda v: v[-1] if isinstance(v, list | tuple) and v else MISSING, at[0], ranks[0])
         case "item":
-            return _unary(lambda v: v[param] if isinstance(v, list | tuple) and param < len(v) else MISSING, at[0], ranks[0])
+            return _unary(
+                lambda v: v[param] if isinstance(v, list | tuple) and param < len(v) else MISSING, at[0], ranks[0]
+            )
         case "each":
             return _unary(_elements, at[0], 0)
         case "flat":
