@@ -229,6 +229,8 @@ class _Search:
         self.equations: float | None = None
         self.moved = np.inf
         """By how much the last sweep moved a value, as a part of it."""
+        self.part = 0.0
+        """How large a change was at last, as a part of the one before."""
         self.slack: Values | None = None
         self.goal = tolerance / 4
         """How much a sweep may move values when they are to be proved, with a slack around them."""
@@ -285,9 +287,18 @@ class _Search:
         return True
 
     def _jump(self, change: Values, squares: float, both: float, others: float) -> bool:
-        """Go to where the values lead to, if each change is nearly the same part of the one before: Aitken's guess."""
+        """Go to where the values lead to, if each change is nearly the same part of the one before: Aitken's guess.
+
+        What is left is then what was not that part, made larger by the jump: so it must be little. Where the part was
+        the same the last time, it may be more: what stands beside the slowest way to settle is gone after a few sweeps.
+        """
         part = both / others if others > 0 else 0.0
-        if not 0 < part < 1 or squares * others - both * both > (1 - part) ** 2 / 4 * squares * others:
+        before, self.part = self.part, part
+        if not 0 < part < 1 or not squares * others > 0:
+            return False
+        astray = 1 - both * both / (squares * others)
+        same = abs(part - before) < 0.1 * (1 - part)
+        if astray > (0.01 if same else (1 - part) ** 2 / 4):
             return False
         self.values = self.values + change * (part / (1 - part))
         return True

@@ -105,8 +105,8 @@ def sum_changes(values: Any, change: Any, before: Any, floor: float) -> tuple[fl
     last = earlier = squares = both = others = 0.0
     for node in range(len(values)):
         size = max(abs(values[node]), floor)
-        new = min(max(change[node] / size, -1e100), 1e100)
-        old = min(max(before[node] / size, -1e100), 1e100)
+        new = min(max(change[node] / size, -1e60), 1e60)
+        old = min(max(before[node] / size, -1e60), 1e60)
         last, earlier = max(last, abs(new)), max(earlier, abs(old))
         squares += new * new
         both += new * old

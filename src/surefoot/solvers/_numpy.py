@@ -11,7 +11,7 @@ from surefoot.solvers._problem import Problem
 __all__ = ["NumpySweeps", "sums_of_changes"]
 
 Values = NDArray[np.float64]
-_FAR = 1e100  # so that squares stay finite
+_FAR = 1e60  # so that squares stay finite
 
 
 def sums_of_changes(values: Values, change: Values, before: Values, floor: float) -> tuple[float, ...]:
