@@ -483,7 +483,10 @@ class Experience(Ledger[ExperienceFold]):
 
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""
-        self._note(lambda: event)
+        if self._fold.begun:
+            self._change(lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event))
+        else:
+            self._note(lambda: event)
 
     def events(self) -> Iterable[tuple[int, Record]]:
         """Yield (place in the journal, event) for each recorded event."""

@@ -57,6 +57,10 @@ Example:
 """
 
 
+_SHORT = 63
+"""What is said in so many characters is remembered as it is; a digest has one more."""
+
+
 class Noticed:
     """Remember what was reported of the states seen last, so that an unchanged state is not reported again.
 
@@ -84,11 +88,12 @@ class Noticed:
         if type(most) is not int or most < 1:
             raise BadArgument(f"most must be an int >= 1, got {most!r}")
         self._most = most
-        self._seen: OrderedDict[bytes, bytes] = OrderedDict()
+        self._seen: OrderedDict[bytes, str] = OrderedDict()
 
     def is_news(self, state: bytes, what: object) -> bool:
         """Say whether `what` differs from the last thing noticed under the key `state`, and remember it."""
-        digest = hashlib.sha256(repr(what).encode("utf-8", "surrogatepass")).digest()
+        said = repr(what)
+        digest = said if len(said) <= _SHORT else hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
         if self._seen.get(state) == digest:
             self._seen.move_to_end(state)
             return False
