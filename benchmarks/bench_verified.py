@@ -10,8 +10,8 @@
 | `coverage` | 1,000 learnings of five models: how often all true probabilities are inside all intervals at once |
 | `pools` | 300 learnings of the lake with pooled outcomes: how often all are inside, and how wide the intervals are |
 
-Nothing here is a race; the figures are shares and probabilities. Learnings are of random walks. The lake is FrozenLake-v1, the cliff CliffWalking-v1
-where a fall ends the episode in a state of its own.
+Nothing here is a race; the figures are shares and probabilities. Learnings are of random walks. The lake is
+FrozenLake-v1, the cliff CliffWalking-v1 where a fall ends the episode in a state of its own.
 """
 
 from __future__ import annotations
@@ -134,9 +134,12 @@ class World:
         """Return the greatest chance to reach the goal, by sweeps over the true table."""
         at = np.zeros(self.states)
         at[self.goal] = 1.0
-        for _ in range(50_000):
+        moved = 1.0
+        while moved > 1e-13:
+            moved = 0.0
             for state, rows in self.truth.items():
-                at[state] = max(sum(p * at[to] for to, p in row.items()) for row in rows.values())
+                new = max(sum(p * at[to] for to, p in row.items()) for row in rows.values())
+                moved, at[state] = max(moved, new - at[state]), new
         return float(at[self.start])
 
 

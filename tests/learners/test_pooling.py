@@ -76,9 +76,29 @@ def test_the_value_of_the_lake_is_known_to_a_twentieth() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1200)
-def test_coverage_over_two_hundred_learnings_of_the_lake() -> None:
-    held = [inside(pooled(lake.__wrapped__(seed), support="seen")) for seed in range(200)]
+@pytest.mark.parametrize("maps", ["hull", "chosen"])
+def test_coverage_over_two_hundred_learnings_of_the_lake(maps: Any) -> None:
+    held = [inside(pooled(lake.__wrapped__(seed), support="seen", maps=maps)) for seed in range(200)]
     assert sum(held) >= 190
+
+
+def test_maps_are_chosen_by_other_outcomes_than_those_that_are_counted() -> None:
+    counts = line(lambda state: 0.7, 100, 3)
+    one, two = (pooled(counts, initial=0, support="seen", maps="chosen") for _ in range(2))
+    assert one.model == two.model
+    assert one.pools[0].tried == (900, 900)  # a tenth of 10 times 100 chose
+    assert one.claim.startswith("if the choices of each pool")
+    assert any("the map from slots to effects that is named" in said for said in one.assumes)
+    later = pooled(counts, initial=0, support="seen", maps="chosen", method="anytime")
+    assert later.claim.startswith("an estimate, since each time")
+
+
+def test_a_choice_that_the_rest_speaks_against_has_a_pool_of_its_own() -> None:
+    counts = line(lambda state: 0.5 if state == 4 else 0.8, 200, 5)
+    learned = pooled(counts, initial=0, support="seen", maps="chosen")
+    assert sorted(len(pool.choices) for pool in learned.pools) == [1, 9]
+    low, high = learned.interval(4, "on", 5)
+    assert low <= 0.5 <= high
 
 
 def test_coverage_over_many_learnings_of_a_line() -> None:
