@@ -133,8 +133,6 @@ class Engine(Protocol):
     """
 
     name: str
-    parameters: str
-    """How a parameter is written: a text with one `{}`."""
     errors: tuple[type[Exception], ...]
     """What `read` and `restore` raise where they break."""
 

@@ -49,8 +49,6 @@ class Postgres:
         'PostgreSQL'
     """
 
-    parameters = "%({})s"
-
     def __init__(self, url: str, *, setup: str = "", commit: bool = False, timeout: float = 10.0) -> None:
         """Remember where it is; `start` connects."""
         try:
@@ -195,7 +193,7 @@ class Postgres:
         return None
 
     def _written(self, sql: str) -> str:
-        return written(sql, self.parameters, "%")
+        return written(sql, "%({})s", "%")
 
     def attempt(self, sql: str, args: Mapping[str, Any], *, empty: bool) -> Ran | No | Broke:
         """Run a statement."""

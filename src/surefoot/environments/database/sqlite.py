@@ -53,7 +53,6 @@ class SQLite:
         'SQLITE_CONSTRAINT_CHECK m > 0'
     """
 
-    parameters = ":{}"
     errors: tuple[type[Exception], ...] = (sqlite3.Error,)
 
     def __init__(
