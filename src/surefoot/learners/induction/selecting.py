@@ -38,6 +38,7 @@ MOST_PAIRS = 300
 FEW_ACCEPTED = 60
 SURPRISE = float(__import__("os").environ.get("SURPRISE", 2.0))
 COMPUTED = 8.0
+MOST_WATCHED = 48
 FEW_ODD = 3
 FLAKES = 0.12
 """More refusals than this share that nothing explains are never taken for flakes."""
@@ -342,6 +343,7 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
     """Weigh each picked condition by what it alone explains, and collect its rivals."""
     effective = _effective(name, pool, sharing)
     leftover = int(pool.open.sum())
+    n = pool.accepted + pool.refused
     chosen: list[Chosen] = []
     picked = list(pool.picked)
     counts = pool.wrong[picked].sum(axis=0) if picked else np.zeros(pool.refused)
@@ -361,14 +363,13 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         mine = float(scores[i])
         near = [j for j in np.flatnonzero(scores > mine - RIVAL) if j != i and j not in picked]
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
-        rivals = [(pool.found[j][0], mine - float(scores[j])) for j in near[:MOST_RIVALS]]
+        rivals = [(pool.found[j][0], mine - float(scores[j])) for j in near[: MOST_RIVALS if n < 1000 else MOST_RIVALS // 3]]
         one = Chosen(c, mine, int(pool.wrong[i].sum()), k, rivals)
         if c.kind in ("domain", "each domain"):
             _count_values(pool, one, unique, leftover)
         one.labels = _labels(pool, c, pool.wrong[i], unique)
         chosen.append(one)
     doubts = []
-    n = pool.accepted + pool.refused
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
@@ -377,7 +378,7 @@ def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
         dear = scores > np.where(held, 0.0, log(max(1, n))) - bar
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
-        doubts = [pool.found[j][0] for j in close[:2000]]
+        doubts = [pool.found[j][0] for j in close[: max(MOST_WATCHED, 40_000 // max(1, n))]]
     guards: list[Condition] = []
     odd, regions = _regions(pool, leftover)
     doubts = regions + _never_together(pool) + doubts
