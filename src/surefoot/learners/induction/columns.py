@@ -146,7 +146,11 @@ class Frame:
     """
 
     def __init__(
-        self, terms: Sequence[Term], columns: Sequence[list[Any]], refused: Bools, touched: frozenset[tuple[str, str]] = frozenset(),
+        self,
+        terms: Sequence[Term],
+        columns: Sequence[list[Any]],
+        refused: Bools,
+        touched: frozenset[tuple[str, str]] = frozenset(),
         messages: NDArray[np.int64] | None = None,
         memory: Memory | None = None,
     ) -> None:
@@ -263,7 +267,7 @@ class Frame:
             if len(allowed) > MOST_VALUES:
                 continue
             bad = array[self.bad]
-            wrong = ((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1)
+            wrong: Bools = np.asarray(((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1))
             if 0 not in allowed:
                 wrong |= absent[self.bad]
             extra = log_choose(len(np.union1d(seen, allowed)), len(allowed)) + self._open(counts)
@@ -309,7 +313,7 @@ class Frame:
 
     def _repeated(self, i: int) -> Bools:
         array = np.sort(self.lists[i], axis=1)
-        return ((array[:, 1:] == array[:, :-1]) & (array[:, 1:] > 0)).any(axis=1)
+        return np.asarray(((array[:, 1:] == array[:, :-1]) & (array[:, 1:] > 0)).any(axis=1))
 
     def _pair_of_vectors(self, i: int, j: int, near: bool) -> Iterator[tuple[Condition, Bools]]:
         terms = (self.vectors[i], self.vectors[j])
@@ -445,7 +449,7 @@ class Frame:
             fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
             same = (self.codes[i] == self.codes[i + 1 :]) & (self.codes[i] != 0)
             shares = same.sum(axis=1)
-            for j in np.flatnonzero(fits & (shares >= 2) & (shares <= self.n - 2)):
+            for j in np.flatnonzero(fits & (shares >= 2) & (shares <= self.n - 2)).tolist():
                 terms = (one, self.scalars[i + 1 + j])
                 add(Condition("equal", terms), Condition("differ", terms), ~same[j])
         with np.errstate(invalid="ignore"):
@@ -453,7 +457,7 @@ class Frame:
                 above = self.figures[i] > self.figures
                 below = self.figures[i] < self.figures
                 fits = self._comparable(i)
-                for j in np.flatnonzero(fits):
+                for j in np.flatnonzero(fits).tolist():
                     if j != i and above[j].sum() >= 2 and below[j].sum() >= 2:
                         found.append((Condition("le", (one, self.numbers[j])), above[j]))
         for j, other in enumerate(self.vectors):

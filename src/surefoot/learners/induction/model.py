@@ -19,8 +19,9 @@ from surefoot.learners.induction.columns import reduced
 from surefoot.learners.induction.conditions import Condition
 from surefoot.learners.induction.exporting import Rule, as_json, as_python, describe_schema
 from surefoot.learners.induction.judging import Answer, Judge
+from surefoot.learners.induction.pools import Pool, Wishes
 from surefoot.learners.induction.rows import Rows
-from surefoot.learners.induction.selecting import Pool, Wishes, select
+from surefoot.learners.induction.selecting import select
 from surefoot.learners.induction.snapshots import Shelf, slice_of
 from surefoot.learners.vocabulary import UNREAD, Vocabulary
 from surefoot.protocols import Prediction
@@ -96,7 +97,9 @@ class InducedActionModel(ConservativeActionModel):
             raise BadArgument("an induced model has no vocabulary; give it to ConservativeActionModel")
         if caution == "seed":
             raise BadArgument("caution must be 'balanced' or 'safe' without a vocabulary, got 'seed'")
-        super().__init__(Vocabulary({"induced": _unread}), severity, store, caution=caution, journal=journal, stream=stream)
+        super().__init__(
+            Vocabulary({"induced": _unread}), severity, store, caution=caution, journal=journal, stream=stream
+        )
         self._shelf = Shelf()
         self._rows: dict[str, Rows] = {}
         self._judges: dict[str, Judge] = {}
@@ -121,7 +124,9 @@ class InducedActionModel(ConservativeActionModel):
         if answer.verdict == "accept" and self._foresight.known:
             with self._lock:
                 evidence = self._actions[action]
-                return self._foresight.foresee(answer, evidence, evidence.key_of((), True), (), state, given, self.caution)
+                return self._foresight.foresee(
+                    answer, evidence, evidence.key_of((), True), (), state, given, self.caution
+                )
         return answer
 
     def _predicted(self, state: Any, action: str, args: Mapping[str, Any]) -> Prediction:
@@ -328,7 +333,9 @@ class InducedActionModel(ConservativeActionModel):
         return hashlib.sha256(GRAMMAR.encode()).hexdigest()
 
     @classmethod
-    def replay(cls, store: Any, vocabulary: None = None, *, stream: str = "actions", **options: Any) -> Self:
+    def replay(
+        cls, store: Any, vocabulary: Vocabulary | None = None, *, stream: str = "actions", **options: Any
+    ) -> Self:
         """Return the model of the observations recorded in a journal, whatever vocabulary they were read with.
 
         Example:
@@ -339,6 +346,8 @@ class InducedActionModel(ConservativeActionModel):
             >>> InducedActionModel.replay(journal).fingerprint() == model.fingerprint()
             True
         """
+        if vocabulary is not None:
+            raise BadArgument("an induced model has no vocabulary; replay with ConservativeActionModel")
         return cls._read(getattr(store, "journal", store), None, stream, options)
 
     def relearn(self, vocabulary: Vocabulary | None = None) -> Any:
@@ -406,13 +415,18 @@ class InducedActionModel(ConservativeActionModel):
         if not isinstance(other, InducedActionModel):
             raise MergeRefused("the other model has a vocabulary, this one induces its conditions")
         words = {number: text for text, number in other._messages.items()}
-        rows = {action: (list(r.kept), list(r.refused), list(r.messages), set(r.touched)) for action, r in other._rows.items()}
+        rows = {
+            action: (list(r.kept), list(r.refused), list(r.messages), set(r.touched))
+            for action, r in other._rows.items()
+        }
         shelf = other._shelf
         with self._lock:
             for action, (kept, refused, messages, touched) in rows.items():
                 for found, bad, message in zip(kept, refused, messages, strict=True):
                     state, args = shelf.get(found)
-                    self._take(self._shelf.put(state, args), state, action, args, not bad, None, words.get(message), None)
+                    self._take(
+                        self._shelf.put(state, args), state, action, args, not bad, None, words.get(message), None
+                    )
                 self._rows[action].touched |= touched
             for action, evidence in other._actions.items():
                 mine = self._actions[action]
@@ -438,9 +452,7 @@ class InducedActionModel(ConservativeActionModel):
         """
         with self._lock:
             lines = sorted(
-                hashlib.sha256(
-                    b"%b\x00%d\x00%b" % (action.encode(), refused, self._shelf.bytes_of(kept))
-                ).digest()
+                hashlib.sha256(b"%b\x00%d\x00%b" % (action.encode(), refused, self._shelf.bytes_of(kept))).digest()
                 for action, rows in self._rows.items()
                 for kept, refused in zip(rows.kept, rows.refused, strict=True)
             )
@@ -630,7 +642,7 @@ class InducedActionModel(ConservativeActionModel):
     def _nearest(
         self, action: str, read: tuple[tuple[str, Any], ...]
     ) -> tuple[int, tuple[tuple[str, Any], ...], tuple[tuple[str, Any, Any], ...]]:
-        """Return how often the accepted calls were made that differ least in what the conditions read; that, and where."""
+        """Return how often the accepted calls that differ least were made; what they read, and where they differ."""
         with self._lock:
             rows = self._rows[action]
             columns = {term.key: column for term, column in zip(rows.terms, rows.columns, strict=True)}
@@ -641,7 +653,9 @@ class InducedActionModel(ConservativeActionModel):
                     place = tuple(repr(column[row]) for _, _, column in known)
                     counts[place] = counts.get(place, 0) + 1
         here = tuple(repr(value) for _, value, _ in known)
-        best = min(counts, key=lambda place: (sum(a != b for a, b in zip(place, here, strict=True)), -counts[place], place))
+        best = min(
+            counts, key=lambda place: (sum(a != b for a, b in zip(place, here, strict=True)), -counts[place], place)
+        )
         row = next(
             row
             for row, bad in enumerate(rows.refused)
@@ -705,7 +719,9 @@ class InducedActionModel(ConservativeActionModel):
     def __repr__(self) -> str:
         """Show what it holds."""
         count = sum(len(judge.known.chosen) for judge in self._judges.values())
-        return f"<{type(self).__name__}: {self.observations} observations, {len(self._rows)} actions, {count} conditions>"
+        return (
+            f"<{type(self).__name__}: {self.observations} observations, {len(self._rows)} actions, {count} conditions>"
+        )
 
 
 def _unread(state: Any, args: Any) -> Any:

@@ -52,7 +52,9 @@ class Rows:
         """Return how many there are."""
         return len(self.kept)
 
-    def add(self, kept: tuple[int, ...], state: Any, args: Mapping[str, Any], refused: bool, message: int, seq: Any) -> None:
+    def add(
+        self, kept: tuple[int, ...], state: Any, args: Mapping[str, Any], refused: bool, message: int, seq: Any
+    ) -> None:
         """Append a call; `state` may be its slice."""
         self.kept.append(kept)
         self.refused.append(refused)
@@ -95,7 +97,14 @@ class Rows:
     def frame(self) -> Frame:
         """Return the columns as arrays."""
         messages = np.array(self.messages, dtype=np.int64)
-        frame = Frame(self.terms, self.columns, np.array(self.refused, dtype=bool), frozenset(self.touched), messages, self._memory)
+        frame = Frame(
+            self.terms,
+            self.columns,
+            np.array(self.refused, dtype=bool),
+            frozenset(self.touched),
+            messages,
+            self._memory,
+        )
         frame.computed = self.computed()
         return frame
 
