@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import exp, lgamma, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.learners.induction.conditions import TESTS, Condition, frozen
-from surefoot.learners.induction.terms import MEASURES, Term, is_number
+from surefoot.learners.induction.conditions import TESTS, Condition
+from surefoot.learners.induction.terms import MEASURES, Term
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Frame", "HERE"]
@@ -41,6 +42,95 @@ def reduced(value: Any) -> Any:
     return HERE
 
 
+@dataclass
+class _Scalars:
+    """A column of scalars: a number for each value (0 `MISSING`, 1 a record), the figures, and the types met."""
+
+    codes: NDArray[np.int64]
+    figures: NDArray[np.float64]
+    kinds: set[str]
+
+
+@dataclass
+class _Lists:
+    """A column of lists: numbers for the elements, -1 past the end; where there is no list; the types met."""
+
+    array: NDArray[np.int64]
+    absent: Bools
+    kinds: set[str]
+
+
+class Memory:
+    """Numbers for values, and the columns that were turned into numbers: only what is new has to be turned."""
+
+    def __init__(self) -> None:
+        """Start with `MISSING` and the mark of records."""
+        self.intern: dict[Any, int] = {MISSING: 0, HERE: 1}
+        self.values: list[Any] = [MISSING, HERE]
+        self._scalars: dict[str, _Scalars] = {}
+        self._lists: dict[str, _Lists] = {}
+
+    def code(self, value: Any) -> int:
+        """Return the number that stands for a value in every column."""
+        key = ("bool", value) if type(value) is bool else value
+        known = self.intern.get(key)
+        if known is None:
+            known = self.intern[key] = len(self.values)
+            self.values.append(key)
+        return known
+
+    def scalar(self, term: Term, column: Sequence[Any], n: int) -> _Scalars:
+        """Return a column of rank 0 as numbers."""
+        held = self._scalars.get(term.key)
+        if held is None:
+            held = self._scalars[term.key] = _Scalars(np.zeros(0, np.int64), np.zeros(0), set())
+        known = len(held.codes)
+        if known < n:
+            fresh = column[known:n]
+            code = self.code
+            held.codes = np.concatenate([held.codes, np.array([code(v) for v in fresh], dtype=np.int64)])
+            figures = [v if type(v) is float or type(v) is int else np.nan for v in fresh]
+            held.figures = np.concatenate([held.figures, np.array(figures, dtype=np.float64)])
+            held.kinds |= _kinds(term, fresh)
+        return held
+
+    def list(self, term: Term, column: Sequence[Any], n: int) -> _Lists:
+        """Return a column of rank 1 as numbers."""
+        held = self._lists.get(term.key)
+        if held is None:
+            held = self._lists[term.key] = _Lists(np.full((0, 1), -1), np.zeros(0, dtype=bool), set())
+        known = len(held.absent)
+        if known < n:
+            fresh = column[known:n]
+            longest = min(MOST_ELEMENTS, max((len(v) for v in fresh if v is not MISSING), default=1))
+            width = max(longest, held.array.shape[1])
+            array = np.full((n, width), -1, dtype=np.int64)
+            array[:known, : held.array.shape[1]] = held.array
+            code = self.code
+            for at, value in enumerate(fresh, known):
+                if value is not MISSING and value:
+                    few = value[:width]
+                    array[at, : len(few)] = [code(part) for part in few]
+            held.array = array
+            held.absent = np.concatenate([held.absent, np.array([v is MISSING for v in fresh], dtype=bool)])
+            held.kinds |= _kinds(term, [x for v in fresh if v is not MISSING for x in v])
+        return held
+
+    def keep(self, keys: set[str]) -> None:
+        """Forget the columns of other terms."""
+        self._scalars = {key: held for key, held in self._scalars.items() if key in keys}
+        self._lists = {key: held for key, held in self._lists.items() if key in keys}
+
+
+def _kinds(term: Term, found: Sequence[Any]) -> set[str]:
+    """Return the types of a term's values, as far as they can be equal to those of other terms."""
+    if term.op == "shape":
+        return set()
+    names = {type(v).__name__ for v in found if v is not MISSING and v is not HERE}
+    number = "count" if term.op == "len" else "number"
+    return {number if name in ("int", "float") else name for name in names} - {"NoneType"}
+
+
 class Frame:
     """The columns of one action.
 
@@ -62,6 +152,7 @@ class Frame:
         refused: Bools,
         touched: frozenset[tuple[str, str]] = frozenset(),
         messages: NDArray[np.int64] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         """Sort the terms by what they hold."""
         self.refused = refused
@@ -71,7 +162,7 @@ class Frame:
         self.messages = np.full(self.n, -1, dtype=np.int64) if messages is None else messages
         self.bad = np.flatnonzero(refused)
         self.good = np.flatnonzero(~refused)
-        self.intern: dict[Any, int] = {MISSING: 0}
+        self.memory = Memory() if memory is None else memory
         self.column: dict[str, list[Any]] = {t.key: c for t, c in zip(terms, columns, strict=True)}
         self.scalars: list[Term] = []
         self.vectors: list[Term] = []
@@ -79,58 +170,33 @@ class Frame:
         self.look_ups: list[Term] = []
         self.lists: list[NDArray[np.int64]] = []
         self.absent: list[Bools] = []
+        self.kinds: list[frozenset[str]] = []
+        self.vector_kinds: list[frozenset[str]] = []
         self.prior = 0.0
-        codes, numbers = [], []
+        codes, figures = [], []
         for term, column in zip(terms, columns, strict=True):
             if term.op in ("get", "join", "join2"):
                 self.look_ups.append(term)
             if term.rank:
-                if any(v is not MISSING and any(x is not MISSING and x is not HERE for x in v) for v in column):
-                    self._add_vector(term, column)
+                coded = self.memory.list(term, column, self.n)
+                if (coded.array > 1).any():
+                    self.vectors.append(term)
+                    self.lists.append(coded.array)
+                    self.absent.append(coded.absent)
+                    self.vector_kinds.append(frozenset(coded.kinds))
                 continue
-            if all(v is MISSING or v is HERE for v in column):
+            held = self.memory.scalar(term, column, self.n)
+            if not (held.codes > 1).any():
                 continue
             if term.op not in MEASURES or term.op == "len":
                 self.scalars.append(term)
-                codes.append([self.code(v) for v in column])
-            found = [v if is_number(v) else np.nan for v in column]
-            if any(v is not np.nan for v in found):
+                codes.append(held.codes)
+                self.kinds.append(frozenset(held.kinds))
+            if not np.isnan(held.figures).all():
                 self.numbers.append(term)
-                numbers.append(found)
+                figures.append(held.figures)
         self.codes = np.array(codes, dtype=np.int64).reshape(len(self.scalars), self.n)
-        self.figures = np.array(numbers, dtype=np.float64).reshape(len(self.numbers), self.n)
-        self.kinds = [self._kinds(t, self.column[t.key]) for t in self.scalars]
-        self.vector_kinds = [
-            self._kinds(t, [x for v in self.column[t.key] if v is not MISSING for x in v]) for t in self.vectors
-        ]
-
-    @staticmethod
-    def _kinds(term: Term, found: Sequence[Any]) -> frozenset[str]:
-        """Return the types of a term's values, as far as they can be equal to those of other terms."""
-        if term.op == "shape":
-            return frozenset()
-        names = {type(v).__name__ for v in found if v is not MISSING and v is not HERE}
-        number = "count" if term.op == "len" else "number"
-        return frozenset({number if name in ("int", "float") else name for name in names} - {"NoneType"})
-
-    def _add_vector(self, term: Term, column: list[Any]) -> None:
-        longest = min(MOST_ELEMENTS, max(len(v) for v in column if v is not MISSING))
-        array = np.full((self.n, longest), -1, dtype=np.int64)
-        for at, value in enumerate(column):
-            if value is not MISSING:
-                for place, part in enumerate(value[:longest]):
-                    array[at, place] = self.code(part)
-        self.vectors.append(term)
-        self.lists.append(array)
-        self.absent.append(np.array([v is MISSING for v in column], dtype=bool))
-
-    def code(self, value: Any) -> int:
-        """Return the number that stands for a value in every column."""
-        key = frozen(value)
-        known = self.intern.get(key)
-        if known is None:
-            known = self.intern[key] = len(self.intern)
-        return known
+        self.figures = np.array(figures, dtype=np.float64).reshape(len(self.numbers), self.n)
 
     # -- conditions that no accepted call violates -------------------------------------------------------------------
 
@@ -149,7 +215,7 @@ class Frame:
         yield from self._numbers()
 
     def _present(self) -> Iterator[tuple[Condition, Bools]]:
-        nothing = self.intern.get(None, -1)
+        nothing = self.memory.intern.get(None, -1)
         for at, term in enumerate(self.scalars):
             bad = self.codes[at][self.bad]
             if (bad == nothing).any() and nothing > 0:
@@ -165,7 +231,7 @@ class Frame:
                 yield Condition("present", (term,)), np.array([not test(column[i]) for i in self.bad], dtype=bool)
 
     def _domains(self) -> Iterator[tuple[Condition, Bools]]:
-        back = {code: value for value, code in self.intern.items()}
+        back = self.memory.values
         for at, term in enumerate(self.scalars):
             codes = self.codes[at]
             allowed = np.unique(codes[self.good])
@@ -188,7 +254,7 @@ class Frame:
         return long + once * max(1.0, log(len(self.good) / len(counts))) if once else long
 
     def _each_domains(self) -> Iterator[tuple[Condition, Bools]]:
-        back = {code: value for value, code in self.intern.items()}
+        back = self.memory.values
         for term, array, absent in zip(self.vectors, self.lists, self.absent, strict=True):
             good = np.sort(array[self.good], axis=1)
             fresh = good >= 0
@@ -201,7 +267,7 @@ class Frame:
             if len(allowed) > MOST_VALUES:
                 continue
             bad = array[self.bad]
-            wrong = ((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1)
+            wrong: Bools = np.asarray(((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1))
             if 0 not in allowed:
                 wrong |= absent[self.bad]
             extra = log_choose(len(np.union1d(seen, allowed)), len(allowed)) + self._open(counts)
@@ -247,7 +313,7 @@ class Frame:
 
     def _repeated(self, i: int) -> Bools:
         array = np.sort(self.lists[i], axis=1)
-        return ((array[:, 1:] == array[:, :-1]) & (array[:, 1:] > 0)).any(axis=1)
+        return np.asarray(((array[:, 1:] == array[:, :-1]) & (array[:, 1:] > 0)).any(axis=1))
 
     def _pair_of_vectors(self, i: int, j: int, near: bool) -> Iterator[tuple[Condition, Bools]]:
         terms = (self.vectors[i], self.vectors[j])
@@ -361,7 +427,7 @@ class Frame:
                 found.append((one, wrong))
                 found.append((other, ~wrong))
 
-        back = {code: value for value, code in self.intern.items()}
+        back = self.memory.values
         for at, term in enumerate(self.scalars):
             values, counts = np.unique(self.codes[at], return_counts=True)
             if len(values) > FEW_VALUES:
@@ -383,7 +449,7 @@ class Frame:
             fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
             same = (self.codes[i] == self.codes[i + 1 :]) & (self.codes[i] != 0)
             shares = same.sum(axis=1)
-            for j in np.flatnonzero(fits & (shares >= 2) & (shares <= self.n - 2)):
+            for j in np.flatnonzero(fits & (shares >= 2) & (shares <= self.n - 2)).tolist():
                 terms = (one, self.scalars[i + 1 + j])
                 add(Condition("equal", terms), Condition("differ", terms), ~same[j])
         with np.errstate(invalid="ignore"):
@@ -391,7 +457,7 @@ class Frame:
                 above = self.figures[i] > self.figures
                 below = self.figures[i] < self.figures
                 fits = self._comparable(i)
-                for j in np.flatnonzero(fits):
+                for j in np.flatnonzero(fits).tolist():
                     if j != i and above[j].sum() >= 2 and below[j].sum() >= 2:
                         found.append((Condition("le", (one, self.numbers[j])), above[j]))
         for j, other in enumerate(self.vectors):

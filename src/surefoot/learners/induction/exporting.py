@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot.learners.induction.columns import HERE
 from surefoot.learners.induction.conditions import Condition
-from surefoot.learners.induction.selecting import Chosen
+from surefoot.learners.induction.results import Chosen
 from surefoot.learners.induction.terms import Term
 from surefoot.learners.vocabulary import MISSING
 
@@ -109,7 +109,7 @@ def condition_source(condition: Condition) -> str:
         return f"({one} or {other})"
     inner = ", ".join(term_source(t) for t in condition.terms)
     if condition.kind in ("domain", "each domain"):
-        allowed = ", ".join(sorted((_literal(v) for v in condition.param)))
+        allowed = ", ".join(sorted(_literal(v) for v in condition.param))
         return f"holds({condition.kind!r}, [{inner}], frozenset([{allowed}]))"
     if condition.param is not None:
         return f"holds({condition.kind!r}, [{inner}], {_literal(condition.param)})"
@@ -147,7 +147,7 @@ def as_python(rules: Mapping[str, Sequence[Rule]]) -> str:
     lines = [
         '"""Conditions induced from observed calls: edit, and give `vocabulary` to ConservativeActionModel."""',
         "",
-        "from surefoot.learners.induction.reading import MISSING, field, holds, read  # noqa: F401 (an edit may need them)",
+        "from surefoot.learners.induction.reading import MISSING, field, holds, read  # noqa: F401 (for edits)",
         "from surefoot.learners.vocabulary import Vocabulary",
         "",
         "predicates = {",

@@ -53,7 +53,7 @@ class _Shape:
         distinct = list({id(part): part for part in parts}.values())
         self.maps = [v for v in distinct if _is_map(v)]
         self.lists = [v for v in distinct if _is_list(v)]
-        self.scalars = [v for v in parts if isinstance(v, _SCALARS)]
+        self.scalars: list[Any] = [v for v in parts if isinstance(v, _SCALARS)]
         self.keys: list[str] = []
         self.partial = any(type(v) in (Partial, PartialList) for v in distinct)
         self.table = self.partial
@@ -237,7 +237,8 @@ class _Growth:
 
     def measure(self) -> None:
         """Add what can be counted and summed, numbers written as text, and the patterns of arguments."""
-        scalars, vectors = [], []
+        scalars: list[Term] = []
+        vectors: list[Term] = []
         for term in self.terms[2:]:
             shape = self.shapes[term.key]
             if term.op in ("each", "keys"):
@@ -282,11 +283,11 @@ class _Growth:
         a = [abs(v) for v in self.shapes[one.key].scalars if is_number(v)]
         b = [abs(v) for v in self.shapes[other.key].scalars if is_number(v)]
         low, high = sorted((sum(a) / len(a), sum(b) / len(b)))
-        return high <= 10 * low
+        return bool(high <= 10 * low)
 
     def _joins(self, records: Term, key: Term) -> list[Term]:
         """Return the joins of a list of records with a key: on the fields that hold such values."""
-        wanted = set()
+        wanted: set[Any] = set()
         for value in self.values(key):
             if value is not MISSING:
                 wanted.update(v for v in (value if key.rank else (value,)) if isinstance(v, str | int))

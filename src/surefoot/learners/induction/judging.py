@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from surefoot.learners.induction.conditions import Check, Condition
-from surefoot.learners.induction.selecting import STRONG, Chosen, Knowledge, odd_values
+from surefoot.learners.induction.results import Chosen, Knowledge
+from surefoot.learners.induction.selecting import STRONG
 from surefoot.learners.induction.terms import Program, Term
+from surefoot.learners.induction.weighing import odd_values
 
 __all__ = ["Answer", "Judge", "terms_of"]
 
 UNMET = 0.02
-"""Above this share of calls with a reason met once, or with none, nothing is accepted: the next may be new (Good-Turing)."""
+"""Above this share of calls with a reason met once, or none, nothing is accepted: the next may be new (Good-Turing)."""
 
 
 class Answer(NamedTuple):
@@ -59,7 +61,9 @@ class Judge:
         self.known = known
         first = [t for one in known.chosen for c in (one.condition, *(r for r, _ in one.rivals)) for t in terms_of(c)]
         self._first = Program(first)
-        self._after = self._first.extended([t for c in known.doubts for t in terms_of(c)])
+        proofs = known.proofs or []
+        more = [t for c in (*known.doubts, *(c for c, _ in proofs)) for t in terms_of(c)]
+        self._after = self._first.extended(more)
         index = self._after.index
         self._index = index
         self._lines = [
@@ -72,6 +76,7 @@ class Judge:
             for one in known.chosen
         ]
         self._doubts = [(c, c.check(index)) for c in known.doubts]
+        self._proofs = None if known.proofs is None else [(c.check(index), bits) for c, bits in proofs]
 
     def __call__(self, state: Any, args: Mapping[str, Any]) -> Answer:
         """Answer for a call."""
@@ -120,6 +125,16 @@ class Judge:
         return Answer(
             "accept", f"all {len(known.chosen)} conditions hold ({known.accepted} cases)", known.accepted, 0.0
         )
+
+    def _proved(self, slots: list[Any]) -> bool:
+        """Say whether some accepted call violated every literal that this one violates."""
+        left = (1 << self.known.accepted) - 1
+        for check, bits in self._proofs or ():
+            if not check(slots):
+                left &= bits
+                if not left:
+                    return False
+        return bool(left)
 
     @staticmethod
     def _of_value(chosen: Chosen, value: Any) -> float:

@@ -19,8 +19,9 @@ from surefoot.learners.induction.columns import reduced
 from surefoot.learners.induction.conditions import Condition
 from surefoot.learners.induction.exporting import Rule, as_json, as_python, describe_schema
 from surefoot.learners.induction.judging import Answer, Judge
+from surefoot.learners.induction.pools import Pool, Wishes
 from surefoot.learners.induction.rows import Rows
-from surefoot.learners.induction.selecting import Pool, Wishes, select
+from surefoot.learners.induction.selecting import select
 from surefoot.learners.induction.snapshots import Shelf, slice_of
 from surefoot.learners.vocabulary import UNREAD, Vocabulary
 from surefoot.protocols import Prediction
@@ -332,7 +333,9 @@ class InducedActionModel(ConservativeActionModel):
         return hashlib.sha256(GRAMMAR.encode()).hexdigest()
 
     @classmethod
-    def replay(cls, store: Any, vocabulary: None = None, *, stream: str = "actions", **options: Any) -> Self:
+    def replay(
+        cls, store: Any, vocabulary: Vocabulary | None = None, *, stream: str = "actions", **options: Any
+    ) -> Self:
         """Return the model of the observations recorded in a journal, whatever vocabulary they were read with.
 
         Example:
@@ -343,6 +346,8 @@ class InducedActionModel(ConservativeActionModel):
             >>> InducedActionModel.replay(journal).fingerprint() == model.fingerprint()
             True
         """
+        if vocabulary is not None:
+            raise BadArgument("an induced model has no vocabulary; replay with ConservativeActionModel")
         return cls._read(getattr(store, "journal", store), None, stream, options)
 
     def relearn(self, vocabulary: Vocabulary | None = None) -> Any:
@@ -637,7 +642,7 @@ class InducedActionModel(ConservativeActionModel):
     def _nearest(
         self, action: str, read: tuple[tuple[str, Any], ...]
     ) -> tuple[int, tuple[tuple[str, Any], ...], tuple[tuple[str, Any, Any], ...]]:
-        """Return how often the accepted calls were made that differ least in what the conditions read; that, and where."""
+        """Return how often the accepted calls that differ least were made; what they read, and where they differ."""
         with self._lock:
             rows = self._rows[action]
             columns = {term.key: column for term, column in zip(rows.terms, rows.columns, strict=True)}

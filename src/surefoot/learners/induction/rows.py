@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.learners.induction.columns import Frame, reduced
+from surefoot.learners.induction.columns import Frame, Memory, reduced
 from surefoot.learners.induction.growing import grow
 from surefoot.learners.induction.snapshots import Shelf
 from surefoot.learners.induction.terms import Program, Term, is_number
@@ -43,6 +43,7 @@ class Rows:
         self.terms: list[Term] = []
         self.columns: list[list[Any]] = []
         self._marks: list[int] = []
+        self._memory = Memory()
         self._program = Program(())
         self._slots: list[int] = []
         self._grown = 0
@@ -89,13 +90,21 @@ class Rows:
                 self._read(*self._shelf.get(kept), program, slots, list(columns.values()))
         self.columns = [columns[t.key] if t.key in columns else self.columns[known[t.key]] for t in terms]
         self.terms = terms
+        self._memory.keep({t.key for t in terms})
         self._program = Program(terms)
         self._slots = [self._program.index[t.key] for t in terms]
 
     def frame(self) -> Frame:
         """Return the columns as arrays."""
         messages = np.array(self.messages, dtype=np.int64)
-        frame = Frame(self.terms, self.columns, np.array(self.refused, dtype=bool), frozenset(self.touched), messages)
+        frame = Frame(
+            self.terms,
+            self.columns,
+            np.array(self.refused, dtype=bool),
+            frozenset(self.touched),
+            messages,
+            self._memory,
+        )
         frame.computed = self.computed()
         return frame
 
@@ -113,7 +122,7 @@ class Rows:
             return frozenset()
         found = []
         for term, column in zip(self.terms, self.columns, strict=True):
-            if term.rank or term.op == "len":
+            if term.rank or term.op == "len" or len(self.amounts) < 4:
                 continue
             right = wrong = 0
             for row, amounts in self.amounts.items():

@@ -1,4 +1,4 @@
-"""What of a state an observed call can depend on: kept as bytes, each record once, so that old calls can be read again."""
+"""What of a state a call can depend on: kept as bytes, each record once, so that old calls can be read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read before a call: arguments, parts of the state, look-ups, joins, and all of these element by element."""
+"""What can be read before a call: arguments, parts of the state, look-ups and joins, and these element by element."""
 
 from __future__ import annotations
 
@@ -78,8 +78,10 @@ class Term:
 
     def __init__(self, op: str, parents: tuple[Term, ...] = (), param: Any = None) -> None:
         """Put a term together; its rank and cost follow from its parts."""
-        self.op, self.parents, self.param = op, parents, param
-        self.rank = max((p.rank for p in parents), default=0)
+        self.op: str = op
+        self.parents: tuple[Term, ...] = parents
+        self.param: Any = param
+        self.rank: int = max((p.rank for p in parents), default=0)
         self.origin: str = next((p.origin for p in parents if p.rank), "")
         if op in ("each", "keys", "values", "symbols"):
             self.rank, self.origin = 1, parents[0].key
@@ -94,7 +96,7 @@ class Term:
             self.reads_args = parents[0].depth > 1 and any(p.reads_args for p in parents[1:])
         else:
             self.reads_args = any(p.reads_args for p in parents)
-        self.hops = max((p.hops for p in parents), default=0)
+        self.hops: int = max((p.hops for p in parents), default=0)
         if op in ("get", "join", "join2") and of_state(parents[0]):
             self.hops = 1 + max(p.hops for p in parents[1:])
         self.arguments: frozenset[str] = frozenset().union(*[p.arguments for p in parents])
@@ -106,8 +108,8 @@ class Term:
                 own -= 0.5
             if op == "get" and _visits(parents[1], parents[0].key):
                 own += 2.5
-        self.depth = 1 + max((p.depth for p in parents), default=-1)
-        self.key = _words(op, parents, param)
+        self.depth: int = 1 + max((p.depth for p in parents), default=-1)
+        self.key: str = _words(op, parents, param)
         self.parts: dict[str, float] = {}
         for parent in parents:
             self.parts.update(parent.parts)
@@ -514,4 +516,4 @@ class Program:
 def derive(term: Term, columns: Sequence[Sequence[Any]]) -> list[Any]:
     """Return a term's values on many calls from those of its parents, one column each."""
     read = _reader(term, tuple(range(len(columns))))
-    return [read(row) for row in zip(*columns, strict=True)]  # type: ignore[arg-type]  # a reader only indexes
+    return [read(row) for row in zip(*columns, strict=True)]
