@@ -425,6 +425,15 @@ def answer_columns(model: Batched, columns: Mapping[str, Any], action: str) -> P
     return _answered(model, columns, action, next(iter(counts.values()), 0))
 
 
+def gathered(answers: Sequence[Prediction]) -> Predictions:
+    """Return whole predictions as a batch."""
+    found = Predictions(len(answers), answers.__getitem__)
+    for row, answer in enumerate(answers):
+        found.verdict[row] = VERDICTS.index(answer.verdict)
+        found.risk[row], found.support[row], found.hard[row] = answer.risk, answer.support, answer.hard
+    return found
+
+
 def answer_rows(model: Batched, rows: list[tuple[tuple[Any, ...], bool]], action: str) -> Predictions:
     """Answer for vectors: the cases are looked up one by one, the rest is put into columns."""
     names = model.vocabulary.of(action)

@@ -37,7 +37,7 @@ class Recalling:
 
     if TYPE_CHECKING:
 
-        def __init__(self, vocabulary: Vocabulary, **options: Any) -> None: ...
+        def __init__(self, vocabulary: Vocabulary | None = None, **options: Any) -> None: ...
 
         def _learn(
             self,
@@ -82,8 +82,12 @@ class Recalling:
         return parse(line).seq
 
     @classmethod
-    def replay(cls, store: Any, vocabulary: Vocabulary, *, stream: str = "actions", **options: Any) -> Self:
+    def replay(
+        cls, store: Any, vocabulary: Vocabulary | None = None, *, stream: str = "actions", **options: Any
+    ) -> Self:
         """Return the model of the observations recorded in a journal (or a store that has one).
+
+        Without a vocabulary it is the model that induces its own conditions, whatever they were read with.
 
         Raises:
             VocabularyChanged: they were read with another vocabulary; `relearn` reads them again.
@@ -98,6 +102,8 @@ class Recalling:
             True
         """
         journal = getattr(store, "journal", store)
+        if vocabulary is None:
+            return type(cls())._read(journal, None, stream, options)
         wanted = vocabulary.fingerprint()
         for entry in journal.entries(kind="observe", stream=stream):
             recorded = entry.data["vocabulary"]
@@ -128,7 +134,9 @@ class Recalling:
         return self._read(self._journal, vocabulary, self._stream, options)
 
     @classmethod
-    def _read(cls, journal: Journal, vocabulary: Vocabulary, stream: str, options: dict[str, Any]) -> Self:
+    def _read(cls, journal: Journal, vocabulary: Vocabulary | None, stream: str, options: dict[str, Any]) -> Self:
+        if vocabulary is None:
+            raise BadArgument("a vocabulary is needed to read observations; without one the conditions are induced")
         model = cls(vocabulary, stream=stream, journal=journal, **options)
         for entry in journal.entries(kind="observe", stream=stream):
             data = entry.data
