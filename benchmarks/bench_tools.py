@@ -1,6 +1,6 @@
 """Let agents solve scripted tasks with tools that refuse: a git repository, SQLite and PostgreSQL, again and again.
 
-nice python benchmarks/bench_tools.py [--quick] [--only git] [--out results/tools.json]
+nice python benchmarks/bench_tools.py [--quick] [--induced] [--only git] [--out results/tools.json]
 
 The unguarded agent takes the calls of a task in their order, from the first again after the last, until the task is
 solved. The guarded ones are an `Agent` that carries its `Knowledge` from task to task: with the same calls in the same
@@ -19,7 +19,7 @@ from typing import Any
 
 from _harness import Report, command_of, results_of
 from _tool_tasks import GIT_WORDS, LIMIT, SHOP_WORDS, Task, git_tasks, shop_tasks
-from surefoot import Agent, Knowledge, Vocabulary, values
+from surefoot import Agent, ConservativeActionModel, Knowledge, Vocabulary, values
 from surefoot.errors import WorldUnavailable
 from surefoot.testing.postgres import TemporaryPostgres
 
@@ -83,22 +83,29 @@ def play(task: Task, world: Any, knowledge: Knowledge, scripted: bool) -> Played
     return Played(episode.steps, episode.refused, bool(episode), foreseen)
 
 
-def agents_of(words: Vocabulary) -> dict[str, tuple[Callable[[], Knowledge], bool] | None]:
+def agents_of(words: Vocabulary, induced: bool) -> dict[str, tuple[Callable[[], Knowledge], bool] | None]:
     """Return {name: (makes its knowledge, whether it has the script)}; None for the unguarded agent."""
+    more: dict[str, tuple[Callable[[], Knowledge], bool]] = {
+        "script, induced": (lambda: Knowledge(model=ConservativeActionModel()), True),
+        "search, induced": (lambda: Knowledge(model=ConservativeActionModel()), False),
+    }
     return {
         "unguarded": None,
         "script, exact state": (Knowledge, True),
         "script, vocabulary": (lambda: Knowledge(vocabulary=words), True),
         "search, exact state": (Knowledge, False),
         "search, vocabulary": (lambda: Knowledge(vocabulary=words), False),
+        **(more if induced else {}),
     }
 
 
-def compare(report: Report, family: str, tasks: list[Task], words: Vocabulary, visits: int) -> None:
+def compare(
+    report: Report, family: str, tasks: list[Task], words: Vocabulary, visits: int, induced: bool = False
+) -> None:
     """Let every agent go through the tasks of a family, several times over."""
     with contextlib.ExitStack() as stack:
         worlds = [stack.enter_context(task.make()) for task in tasks]
-        for who, how in agents_of(words).items():
+        for who, how in agents_of(words, induced).items():
             knowledge = None if how is None else how[0]()
             lost: list[str] = []
             foreseen = 0
@@ -141,12 +148,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two tasks of each, twice, without PostgreSQL")
     parser.add_argument("--only", default="", help="the families whose name holds this text; prints, writes nothing")
+    parser.add_argument(
+        "--induced", action="store_true", help="agents that induce their conditions, too: it takes long"
+    )
     parser.add_argument("--out", type=Path, default=results_of(__file__))
     options = parser.parse_args()
     report = Report("Tools that refuse", command_of(__file__))
     with families(options.only, options.quick) as found:
         for family, tasks, words in found:
-            compare(report, family, tasks, words, 2 if options.quick else VISITS)
+            compare(report, family, tasks, words, 2 if options.quick else VISITS, options.induced)
     if not options.only:
         report.write(options.out)
     print(report.table())
