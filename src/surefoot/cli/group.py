@@ -19,7 +19,7 @@ from surefoot.errors import SurefootError
 
 __all__ = ["COMMANDS", "run"]
 
-COMMANDS = ("explore", "walk", "way", "show", "why", "verify", "export", "demo")
+COMMANDS = ("explore", "walk", "agent", "way", "show", "why", "verify", "replay", "report", "export", "demo")
 """The commands, in the order in which they are listed; each is `command` in the module of its name.
 
 Example:
