@@ -186,7 +186,7 @@ def learned_of(counts: Counts, world: World, how: str, **more: Any) -> LearnedMo
 
 def bracket(report: Report, held: list[dict[str, Any]], quick: bool) -> None:
     """Work out both ends of what can be reached at best, at growing sizes."""
-    sizes, seeds = ((1_000, 3_000), 2) if quick else ((1_000, 3_000, 10_000, 30_000, 100_000), 40)
+    sizes, seeds = ((1_000, 3_000), 2) if quick else ((1_000, 3_000, 10_000, 30_000, 100_000), 20)
     for name, world in worlds().items():
         report.section = f"{name}: Pmax [F goal], {seeds} learnings, anything may follow"
         truth = world.best()

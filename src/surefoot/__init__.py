@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from surefoot.agent.decision import Decision
     from surefoot.agent.episode import Episode
     from surefoot.agent.knowledge_base import Knowledge
+    from surefoot.agent.verifying import Verify
     from surefoot.checking.quantitative import check
     from surefoot.checking.shield import shield
     from surefoot.journal import Entry, Head, Journal, Verification, open_journal
@@ -83,6 +84,7 @@ __all__ = [
     "SlowPath",
     "UNREAD",
     "Verification",
+    "Verify",
     "Vocabulary",
     "WorldMap",
     "build",
@@ -131,6 +133,7 @@ _HOMES = {
     "SlowPath": "surefoot.protocols",
     "UNREAD": "surefoot.learners.vocabulary",
     "Verification": "surefoot.journal",
+    "Verify": "surefoot.agent.verifying",
     "Vocabulary": "surefoot.learners.vocabulary",
     "WorldMap": "surefoot.knowledge.worldmap",
     "build": "surefoot.models.build",
