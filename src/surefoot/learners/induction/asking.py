@@ -42,9 +42,9 @@ def best_question(
 ) -> Question | None:
     """Return the candidate of the highest expected gain, the safer one of two that are equal.
 
-    An alternative is a condition (chosen, rival, or never violated yet) that the call violates and that is not certain.
-    If it were the only one, an accepted outcome would refute it and a refusal would confirm it. The gain is the entropy
-    of the outcome; what violates many uncertain conditions at once tells less of each when it is refused.
+    The probability of a refusal follows from the log odds that remain once the rivals that would let the call pass are
+    counted. The gain is the entropy of the outcome; a call that violates many uncertain conditions at once tells less of
+    each when it is refused, so it counts for less.
 
     Example:
         >>> best_question({}, [({}, "go", {})]).gain
@@ -61,14 +61,17 @@ def best_question(
 def _weighed(judge: Judge | None, state: Any, action: str, args: Mapping[str, Any]) -> Question:
     if judge is None:
         return Question(state, action, args, 1.0, 0.5, ())
-    holds, names = 1.0, []
-    for condition, score, kind in judge.violated(state, args):
-        nats = score if kind != "doubt" else -condition.cost / 2
-        share = 1.0 / (1.0 + exp(-max(-30.0, min(30.0, nats))))
-        holds *= 1.0 - share
-        names.append(condition.key)
-    known = judge.known
+    answer, known = judge(state, args), judge.known
+    names = list(dict.fromkeys(condition.key for condition, _, _ in judge.violated(state, args)))
     fresh = (known.leftover + 0.5) / (known.accepted + known.refused + 1.0)
-    refused = min(1.0 - 1e-9, max(1e-9, 1.0 - holds * (1.0 - fresh)))
+    if answer.verdict == "refuse":
+        refused = 1.0 - 0.5 * exp(-min(30.0, answer.against))
+    elif answer.condition is None:
+        refused = fresh
+    elif answer.support or answer.words.startswith("perhaps"):
+        refused = 1.0 / (1.0 + exp(-min(answer.against, 30.0)))
+    else:  # a rule that was not met yet
+        refused = max(fresh, 1.0 / (1.0 + exp(0.25 * answer.condition.cost)))
+    refused = min(1.0 - 1e-9, max(1e-9, refused))
     entropy = -refused * log(refused) - (1.0 - refused) * log(1.0 - refused)
     return Question(state, action, args, entropy / max(1, len(names)) ** 0.25, refused, tuple(names[:16]))

@@ -122,6 +122,8 @@ class Judge:
         for condition, check in self._doubts:
             if not check(slots):
                 return Answer("unknown", f"never accepted: not ({condition})", 0, 0.0, condition)
+        if self._proofs is not None and not self._proved(slots):
+            return Answer("unknown", "no accepted call violated all the literals that this one does", 0, 0.0)
         return Answer(
             "accept", f"all {len(known.chosen)} conditions hold ({known.accepted} cases)", known.accepted, 0.0
         )
