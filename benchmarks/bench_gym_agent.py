@@ -14,7 +14,9 @@ import json
 import statistics
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +45,26 @@ def ours(world: World, seed: int, *, replayed: bool = False) -> list[tuple[int, 
     return [(episode.steps, bool(episode)) for episode in episodes]
 
 
-def learn_one(report: Report, name: str, world: World, seeds: int) -> None:
+def play(who: str, name: str, seed: int) -> tuple[list[tuple[int, bool]], float]:
+    """Return the episodes of one of the two in one world, and the seconds of CPU that they took."""
+    began, world = time.process_time(), WORLDS[name]
+    run = ours(world, seed, replayed=seed == 0) if who == "surefoot" else learn(world, seed)
+    return run, time.process_time() - began
+
+
+def learn_one(report: Report, name: str, world: World, seeds: int, jobs: int) -> None:
     """Let both learn one world, and write down what came of it."""
     report.section = name
     bests = [world.best(seed) for seed in range(seeds if world.varies else 1)]
     best = replace(bests[0], steps=statistics.fmean(each.steps for each in bests))
     for who in WHO:
-        began = time.process_time()
-        runs = []
-        for seed in range(seeds):
-            runs.append(ours(world, seed, replayed=seed == 0) if who == "surefoot" else learn(world, seed))
-        cpu = time.process_time() - began
+        asked = [who] * seeds, [name] * seeds, range(seeds)
+        if jobs == 1:
+            played = list(map(play, *asked))
+        else:
+            with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+                played = list(pool.map(play, *asked))
+        runs, cpu = [run for run, _ in played], sum(seconds for _, seconds in played)
         length = world.episodes // PARTS
         for part in range(PARTS):
             rows = [run[part * length : (part + 1) * length] for run in runs]
@@ -78,6 +89,8 @@ def learn_one(report: Report, name: str, world: World, seeds: int) -> None:
     )
     print(report.notes[-1])
     for what, value, unit in (("steps", best.steps, "steps"), ("solved", 100 * best.success, "%")):
+        if value == float("inf"):  # some episodes are lost whatever is done
+            continue
         report._put(Row(f"{name}: {what}", "best", world.episodes, value=value, unit=unit, section=name))
 
 
@@ -123,6 +136,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="the worlds whose name holds this text; prints, writes nothing")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each world (default: 3)")
+    parser.add_argument("--jobs", type=int, default=1, help="how many runs of a world at a time (default: 1)")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "gym_agent.json")
     parser.add_argument("--draw", type=Path, default=PICTURE, help="where the picture goes")
     parser.add_argument("--redraw", action="store_true", help="draw the results at --out again, and measure nothing")
@@ -131,7 +145,7 @@ def main() -> int:
         report = Report("The agent in worlds that nobody here wrote", "nice python benchmarks/bench_gym_agent.py")
         for name, world in WORLDS.items():
             if options.only is None or options.only in name:
-                learn_one(report, name, world, options.seeds)
+                learn_one(report, name, world, options.seeds, options.jobs)
         if options.only is not None:
             return 0
         report.write(options.out, [])
