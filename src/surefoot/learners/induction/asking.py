@@ -43,8 +43,8 @@ def best_question(
     """Return the candidate of the highest expected gain, the safer one of two that are equal.
 
     The probability of a refusal follows from the log odds that remain once the rivals that would let the call pass are
-    counted. The gain is the entropy of the outcome; a call that violates many uncertain conditions at once tells less of
-    each when it is refused, so it counts for less.
+    counted. The gain is the entropy of the outcome; a call that violates many uncertain conditions at once tells less
+    of each when it is refused, so it counts for less.
 
     Example:
         >>> best_question({}, [({}, "go", {})]).gain

@@ -127,9 +127,8 @@ class Pool:
         if not len(rows):
             return False
         worth = self.worth(explained[rows, columns], uncovered)
-        costs = np.array(
-            [literals[places[i]].cost + literals[places[j]].cost for i, j in zip(rows, columns, strict=True)]
-        )
+        price = np.array([literals[place].cost for place in places.tolist()])
+        costs = price[rows] + price[columns]
         order = np.argsort(-(worth - costs), kind="stable")[:MOST_PAIRS]
         added = False
         for at in order.tolist():
