@@ -138,7 +138,7 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     def __new__(cls, vocabulary: Vocabulary | None = None, *_: Any, **__: Any) -> Self:
         """Make the model that induces its own conditions when there is no vocabulary."""
         if vocabulary is None and cls is ConservativeActionModel:
-            from surefoot.learners.induction.model import InducedActionModel  # with NumPy and SciPy
+            from surefoot.learners.induction import InducedActionModel  # with NumPy and SciPy
 
             return object.__new__(InducedActionModel)  # type: ignore[return-value]  # it is a subclass of `cls`
         return object.__new__(cls)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from surefoot import ConservativeActionModel, Vocabulary, open_journal
 from surefoot.errors import BadArgument, MergeRefused, ValueRejected
-from surefoot.learners.induction.model import InducedActionModel
-from surefoot.learners.induction.snapshots import slice_of
+from surefoot.learners._induction.snapshots import slice_of
+from surefoot.learners.induction import InducedActionModel
 from surefoot.testing.action_model_liars import TRANSITIONS
 from surefoot.testing.action_models import check_action_model
 
