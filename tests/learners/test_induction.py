@@ -171,6 +171,7 @@ def test_an_outcome_that_contradicts_takes_effect_at_once() -> None:
     assert model.predict(state, action, args).verdict != "refuse"
 
 
+@pytest.mark.nightly
 def test_flakes_are_told_from_rules() -> None:
     rng = random.Random(0)
     model = merged(calls(10, 160), lambda state, args: pays(state, args) and rng.random() > 0.05)
