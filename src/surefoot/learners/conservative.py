@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import importlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -96,7 +97,8 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     - **unknown**: anything else: it hands over to a search, or a person.
 
     Args:
-        vocabulary: the conditions.
+        vocabulary: the conditions; without one, the model is a `surefoot.learners.induction.InducedActionModel`, which
+            induces its own from raw states and arguments.
         severity: the harm of a refused call in your unit, a finite number >= 0, or {action: number}; risk is the
             probability of refusal times this.
         caution: what else an accept needs. "balanced": no pair of values that independence would have shown together by
@@ -141,9 +143,9 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     def __new__(cls, vocabulary: Vocabulary | None = None, *_: Any, **__: Any) -> Self:
         """Make the model that induces its own conditions when there is no vocabulary."""
         if vocabulary is None and cls is ConservativeActionModel:
-            from surefoot.learners.induction.model import InducedActionModel  # with NumPy and SciPy
-
-            return object.__new__(InducedActionModel)  # type: ignore[return-value]  # it is a subclass of `cls`
+            induction = importlib.import_module("surefoot.learners.induction")  # a subclass of this one, with SciPy
+            made: Self = object.__new__(induction.InducedActionModel)
+            return made
         return object.__new__(cls)
 
     def __init__(

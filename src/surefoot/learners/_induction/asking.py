@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Any
 
-from surefoot.learners.induction.judging import Judge
+from surefoot.learners._induction.judging import Judge
 
 __all__ = ["Question", "best_question"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.learners.induction.conditions import TESTS, Condition
-from surefoot.learners.induction.terms import MEASURES, Term
+from surefoot.learners._induction.conditions import TESTS, Condition
+from surefoot.learners._induction.terms import MEASURES, Term
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Frame", "HERE"]

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, Self
 from surefoot import values
 from surefoot.errors import BadArgument, MergeRefused
 from surefoot.learners._cases import Case
+from surefoot.learners._induction.asking import Question, best_question
+from surefoot.learners._induction.columns import reduced
+from surefoot.learners._induction.conditions import Condition
+from surefoot.learners._induction.exporting import Rule, as_json, as_python, describe_schema
+from surefoot.learners._induction.judging import Answer, Judge
+from surefoot.learners._induction.pools import Pool, Wishes
+from surefoot.learners._induction.reading import field, holds, read
+from surefoot.learners._induction.rows import Rows
+from surefoot.learners._induction.selecting import select
+from surefoot.learners._induction.snapshots import Shelf, slice_of
 from surefoot.learners._programs import told
 from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.explaining import Explanation
-from surefoot.learners.induction.asking import Question, best_question
-from surefoot.learners.induction.columns import reduced
-from surefoot.learners.induction.conditions import Condition
-from surefoot.learners.induction.exporting import Rule, as_json, as_python, describe_schema
-from surefoot.learners.induction.judging import Answer, Judge
-from surefoot.learners.induction.pools import Pool, Wishes
-from surefoot.learners.induction.rows import Rows
-from surefoot.learners.induction.selecting import select
-from surefoot.learners.induction.snapshots import Shelf, slice_of
 from surefoot.learners.vocabulary import UNREAD, Vocabulary
 from surefoot.protocols import Prediction
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from surefoot.journal import Journal
     from surefoot.learners.batches import Predictions
 
-__all__ = ["InducedActionModel"]
+__all__ = ["InducedActionModel", "Question", "Rule", "field", "holds", "read"]
 
 GRAMMAR = "induced conditions, grammar 1"
 """What stands for the vocabulary in a journal."""
@@ -46,7 +47,7 @@ class InducedActionModel(ConservativeActionModel):
     """Learn what calls are accepted without a vocabulary: from raw JSON-like states and arguments.
 
     `ConservativeActionModel()` makes one. It reads what the arguments and the state hold, follows keys to records,
-    generates conditions over that (`docs/explanation/induction.md` lists the grammar), and selects those that explain
+    generates conditions over that (the page "Induced conditions" lists the grammar), and selects those that explain
     the refusals. A call is refused when the selected conditions and all their rivals (others that explain the same
     refusals about as well) speak against it; accepted when none of these, nor any condition that never was violated by
     an accepted call and may be a rule not met yet, is violated; unknown otherwise.

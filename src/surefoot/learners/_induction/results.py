@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from surefoot.learners.induction.conditions import Condition
+from surefoot.learners._induction.conditions import Condition
 
 __all__ = ["Chosen", "Knowledge"]
 

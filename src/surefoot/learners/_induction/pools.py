@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from surefoot.learners.induction.columns import Frame
-from surefoot.learners.induction.conditions import Condition
+from surefoot.learners._induction.columns import Frame
+from surefoot.learners._induction.conditions import Condition
 
 __all__ = ["DOUBT", "WORD", "Pool", "Wishes", "likelihood"]
 

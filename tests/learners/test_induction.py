@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from surefoot import ConservativeActionModel, Vocabulary, open_journal
 from surefoot.errors import BadArgument, MergeRefused, ValueRejected
-from surefoot.learners.induction.model import InducedActionModel
-from surefoot.learners.induction.snapshots import slice_of
+from surefoot.learners._induction.snapshots import slice_of
+from surefoot.learners.induction import InducedActionModel
 from surefoot.testing.action_model_liars import TRANSITIONS
 from surefoot.testing.action_models import check_action_model
 
@@ -171,6 +171,7 @@ def test_an_outcome_that_contradicts_takes_effect_at_once() -> None:
     assert model.predict(state, action, args).verdict != "refuse"
 
 
+@pytest.mark.nightly
 def test_flakes_are_told_from_rules() -> None:
     rng = random.Random(0)
     model = merged(calls(10, 160), lambda state, args: pays(state, args) and rng.random() > 0.05)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.learners.induction.columns import Frame
-from surefoot.learners.induction.conditions import Condition
-from surefoot.learners.induction.pools import Pool
-from surefoot.learners.induction.terms import Term, way_to
+from surefoot.learners._induction.columns import Frame
+from surefoot.learners._induction.conditions import Condition
+from surefoot.learners._induction.pools import Pool
+from surefoot.learners._induction.terms import Term, way_to
 
 __all__ = ["guard", "holds_always", "never_together", "proofs", "regions"]
 

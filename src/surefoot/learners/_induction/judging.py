@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from surefoot.learners.induction.conditions import Check, Condition
-from surefoot.learners.induction.results import Chosen, Knowledge
-from surefoot.learners.induction.selecting import STRONG
-from surefoot.learners.induction.terms import Program, Term
-from surefoot.learners.induction.weighing import odd_values
+from surefoot.learners._induction.conditions import Check, Condition
+from surefoot.learners._induction.results import Chosen, Knowledge
+from surefoot.learners._induction.selecting import STRONG
+from surefoot.learners._induction.terms import Program, Term
+from surefoot.learners._induction.weighing import odd_values
 
 __all__ = ["Answer", "Judge", "terms_of"]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from surefoot.learners.induction.terms import Term, is_number
+from surefoot.learners._induction.terms import Term, is_number
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Condition", "joint_cost"]

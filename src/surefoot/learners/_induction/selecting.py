@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.learners.induction.conditions import Condition
-from surefoot.learners.induction.doubting import guard, holds_always, never_together, proofs, regions
-from surefoot.learners.induction.pools import DOUBT, Pool
-from surefoot.learners.induction.results import Chosen, Knowledge
-from surefoot.learners.induction.weighing import count_values, weigh_values
+from surefoot.learners._induction.conditions import Condition
+from surefoot.learners._induction.doubting import guard, holds_always, never_together, proofs, regions
+from surefoot.learners._induction.pools import DOUBT, Pool
+from surefoot.learners._induction.results import Chosen, Knowledge
+from surefoot.learners._induction.weighing import count_values, weigh_values
 
 __all__ = ["STRONG", "select"]
 

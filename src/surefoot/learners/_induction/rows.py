@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.learners.induction.columns import Frame, Memory, reduced
-from surefoot.learners.induction.growing import grow
-from surefoot.learners.induction.snapshots import Shelf
-from surefoot.learners.induction.terms import Program, Term, is_number
+from surefoot.learners._induction.columns import Frame, Memory, reduced
+from surefoot.learners._induction.growing import grow
+from surefoot.learners._induction.snapshots import Shelf
+from surefoot.learners._induction.terms import Program, Term, is_number
 
 __all__ = ["Rows"]
 

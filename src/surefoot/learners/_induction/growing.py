@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from surefoot.learners.induction.snapshots import HOPS, Partial, PartialList
-from surefoot.learners.induction.terms import ARGS, STATE, Term, as_number, derive, is_number, of_state
+from surefoot.learners._induction.snapshots import HOPS, Partial, PartialList
+from surefoot.learners._induction.terms import ARGS, STATE, Term, as_number, derive, is_number, of_state
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["grow"]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.learners.induction.conditions import Condition, frozen
-from surefoot.learners.induction.pools import WORD, Pool
-from surefoot.learners.induction.results import Chosen, Knowledge
+from surefoot.learners._induction.conditions import Condition, frozen
+from surefoot.learners._induction.pools import WORD, Pool
+from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["count_values", "odd_values", "weigh_values"]

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.learners.induction.columns import HERE
-from surefoot.learners.induction.conditions import Condition
-from surefoot.learners.induction.results import Chosen
-from surefoot.learners.induction.terms import Term
+from surefoot.learners._induction.columns import HERE
+from surefoot.learners._induction.conditions import Condition
+from surefoot.learners._induction.results import Chosen
+from surefoot.learners._induction.terms import Term
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Rule", "as_json", "as_python", "describe_schema"]
@@ -147,8 +147,8 @@ def as_python(rules: Mapping[str, Sequence[Rule]]) -> str:
     lines = [
         '"""Conditions induced from observed calls: edit, and give `vocabulary` to ConservativeActionModel."""',
         "",
-        "from surefoot.learners.induction.reading import MISSING, field, holds, read  # noqa: F401 (for edits)",
-        "from surefoot.learners.vocabulary import Vocabulary",
+        "from surefoot.learners.induction import field, holds, read  # noqa: F401 (for edits)",
+        "from surefoot.learners.vocabulary import MISSING, Vocabulary  # noqa: F401 (for edits)",
         "",
         "predicates = {",
         '    "known": lambda state, args: True,',
