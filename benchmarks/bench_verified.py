@@ -437,7 +437,7 @@ def coverage(report: Report, held: list[dict[str, Any]], quick: bool) -> None:
 
 def pools(report: Report, held: list[dict[str, Any]], quick: bool) -> None:
     """Count how often all intervals of pooled outcomes hold, and how wide they are, on the lake after 20,000 steps."""
-    runs, parted = (5, 2) if quick else (300, 40)
+    runs, parted = (5, 2) if quick else (300, 30)
     world = worlds()["lake"]
     truth = {(state, action): row for state, rows in world.truth.items() for action, row in rows.items()}
     report.section = f"pooled outcomes: {runs} learnings of the lake, 20,000 steps each, {CONFIDENCE:.0%} asked"

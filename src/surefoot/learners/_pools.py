@@ -281,7 +281,7 @@ def row(member: Member, pool: Slots, lower: Floats, upper: Floats, rest: float, 
     """Return the hull of the intervals that the plausible maps give to a choice."""
     effects, odds = len(member.effects), pool.odds
     maps = [member.slots] if len(pool.members) == 1 else _plausible(member, odds, doubt)
-    if how == "chosen":
+    if how == "chosen" and member.slots in maps:
         maps = [member.slots, *(slots for slots in maps if _shape(slots) != _shape(member.slots))]
     total_low, total_high = lower.sum(), upper.sum() + rest
     low, high = np.full(effects + 1, np.inf), np.full(effects + 1, -np.inf)
