@@ -36,6 +36,7 @@ PAGES = [
 ]
 SHOWN_ONLY = {"", "css", "dot", "html", "ini", "json", "make", "markdown", "text", "toml", "yaml"}
 FLAGS = doctest.ELLIPSIS
+TELL = '; echo "exit code $?"'
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
 fences = RawFencedCodeBlockLexer(re.compile(r"(?P<language>[\w+-]*)(?P<options>[^\n]*)\n"))
@@ -100,13 +101,15 @@ def run(command: str) -> tuple[int, str]:
 
     `surefoot` alone runs in this process, which has loaded it: tests/cli run it in processes of its own.
     """
-    first, *words = shlex.split(command)
-    if first == "surefoot" and not set(command) & set(";|&<>$`"):
+    alone = command.removesuffix(TELL)
+    first, *words = shlex.split(alone)
+    if first == "surefoot" and not set(re.sub("'[^']*'", "", alone)) & set(";|&<>$`"):
         said = io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
             for name, value in PLAIN.items():
                 patch.setenv(name, value)
-            return main(words), said.getvalue()
+            code = main(words)
+        return (code, said.getvalue()) if alone == command else (0, f"{said.getvalue()}exit code {code}\n")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
     env |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}", **PLAIN}
     env |= {"PYTHONPATH": os.curdir, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # ours, not a reader's

@@ -75,16 +75,15 @@ def test_a_vocabulary_of_raw_values_is_made_from_any_calls(benchmarks: Any, fold
         predicates["wards[ward].open"](probe.state, {"ward": "w99"})
 
 
-def test_it_runs_on_any_domain_and_its_page_can_be_published(benchmarks: Any, folder: Path, tmp_path: Path) -> None:
+def test_it_runs_on_any_domain_and_its_page_can_be_published(
+    benchmarks: Any, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out.json"
-    done = run(
-        *("bench_induction.py", "--data", str(folder), "--alone", "--sizes", "100", "--seeds", "0,1"),
-        *("--ask", "90"),
-        *("--json", str(out)),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "clinic: 120 calls to learn from, 120 held out" in done.stdout
-    assert "prototype" not in done.stdout  # nothing is known of this domain
+    words = ["--data", str(folder), "--alone", "--sizes", "100", "--seeds", "0,1", "--ask", "90", "--json", str(out)]
+    assert benchmarks("bench_induction").main(words) == 0
+    printed = capsys.readouterr().out
+    assert "clinic: 120 calls to learn from, 120 held out" in printed
+    assert "prototype" not in printed  # nothing is known of this domain
     found = json.loads(out.read_text(encoding="utf-8"))
     zero = [score for score in found["figures"] if score["track"] in ("Z", "Z+M")]
     assert {(score["track"], score["trained"], score["seed"]) for score in zero} == {
@@ -133,10 +132,10 @@ def test_so_many_worlds_may_be_broken(benchmarks: Any) -> None:
     assert allowed(10, stated=1.0) == 0
 
 
-def test_random_worlds_run(tmp_path: Path) -> None:
+def test_random_worlds_run(benchmarks: Any, tmp_path: Path) -> None:
     out = tmp_path / "worlds.json"
-    done = run("bench_induction_worlds.py", "--worlds", "1", "--calls", "20", "--noise", "0", "--json", str(out))
-    assert done.returncode == 0, done.stderr
+    words = ["--worlds", "1", "--calls", "20", "--noise", "0", "--json", str(out)]
+    assert benchmarks("bench_induction_worlds").main(words) == 0
     assert {"targets", "rows", "date", "versions"} <= json.loads(out.read_text(encoding="utf-8")).keys()
 
 
