@@ -31,6 +31,14 @@ _SETTINGS = {
 }
 
 
+_WATCHED = """exec 3<&0
+"$0" "$@" </dev/null 3<&- & server=$!
+(cat <&3 >/dev/null; kill -QUIT "$server" 2>/dev/null) &
+wait "$server"
+"""
+"""Runs a server until its input ends, which it does when this process does, however that comes about."""
+
+
 def programs_of_postgres() -> str:
     """Return the folder that PostgreSQL's own programs are in, the newest where there are several.
 
@@ -117,11 +125,11 @@ class TemporaryPostgres:
         settings = [f"--{name}={value}" for name, value in {**_SETTINGS, "unix_socket_directories": folder}.items()]
         with open(os.path.join(folder, "log"), "wb") as log:
             self._server = subprocess.Popen(
-                [os.path.join(programs, "postgres"), "-D", data, *settings],
+                ["sh", "-c", _WATCHED, os.path.join(programs, "postgres"), "-D", data, *settings],
                 cwd=folder,
                 env=env,
                 user=user,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -138,12 +146,12 @@ class TemporaryPostgres:
     def stop(self) -> None:
         """Stop it, and remove all of it; twice is harmless."""
         if self._server is not None:
-            if self._server.poll() is None:
-                self._server.send_signal(signal.SIGQUIT)  # an immediate shutdown: nothing is to be kept
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._server.wait(10)
-            if self._server.poll() is None:
-                self._server.kill()
+            assert self._server.stdin is not None  # it was started with one
+            self._server.stdin.close()  # an immediate shutdown: nothing is to be kept
+            try:
+                self._server.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._server.pid, signal.SIGKILL)
                 self._server.wait()
             self._server = None
         if self._folder is not None:
