@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -16,6 +16,8 @@ from surefoot.learners._induction.snapshots import slice_of
 from surefoot.learners.induction import InducedActionModel
 from surefoot.testing.action_model_liars import TRANSITIONS
 from surefoot.testing.action_models import check_action_model
+
+Asked = tuple[Any, str, Mapping[str, Any]]
 
 Call = tuple[Any, str, dict[str, Any]]
 STATUSES = ("open", "sent", "lost")
@@ -74,7 +76,7 @@ def model() -> InducedActionModel:
 def test_without_a_vocabulary_the_model_induces_its_own() -> None:
     assert type(ConservativeActionModel()) is InducedActionModel
     assert isinstance(ConservativeActionModel(), ConservativeActionModel)
-    assert type(ConservativeActionModel(Vocabulary({"a": len}))) is ConservativeActionModel
+    assert type(ConservativeActionModel(Vocabulary({"a": lambda state, args: len(state)}))) is ConservativeActionModel
 
 
 def test_joins_references_and_numbers_are_found(model: InducedActionModel) -> None:
@@ -118,13 +120,15 @@ def test_merging_is_observing_both() -> None:
     assert one.to_json() == both.to_json()
     assert one.fingerprint() == both.fingerprint()
     with pytest.raises(MergeRefused, match="has a vocabulary"):
-        one.merge(ConservativeActionModel(Vocabulary({"a": len})))
+        one.merge(ConservativeActionModel(Vocabulary({"a": lambda state, args: len(state)})))
 
 
 def test_a_journal_replays_to_the_same_model_and_relearns_with_a_vocabulary() -> None:
     journal = open_journal()
     model = learned(calls(6, 30), pays, journal=journal)
-    assert ConservativeActionModel.replay(journal).to_json() == model.to_json()
+    again = ConservativeActionModel.replay(journal)
+    assert isinstance(again, InducedActionModel)
+    assert again.to_json() == model.to_json()
     told = model.relearn(Vocabulary({"on": lambda state, args: state["on"]}))
     assert told.summary("pay")["transitions"] == 30
 
@@ -197,7 +201,8 @@ def test_it_asks_about_what_it_does_not_know() -> None:
     model = InducedActionModel()
     for n in range(40):
         model.observe({"open": n % 2 == 0, "lit": n % 2 == 0}, "enter", {}, n % 2 == 0)
-    sure, open_question = ({"open": True, "lit": True}, "enter", {}), ({"open": True, "lit": False}, "enter", {})
+    sure: Asked = ({"open": True, "lit": True}, "enter", {})
+    open_question: Asked = ({"open": True, "lit": False}, "enter", {})
     asked = model.next_probe([sure, open_question])
     assert asked is not None
     assert asked.state is open_question[0]

@@ -176,7 +176,14 @@ class InducedActionModel(ConservativeActionModel):
         answers = [self.predict(state, action, one) for state, one in zip(states, given, strict=True)]
         return batches.gathered(answers)
 
-    def predict_columns(self, columns: Mapping[str, Any], action: str) -> Predictions:
+    def predict_columns(
+        self,
+        columns: Mapping[str, Any],
+        action: str,
+        *,
+        states: Sequence[Any] | None = None,
+        args: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> Predictions:
         """Refuse: there are no columns without a vocabulary.
 
         Raises:
