@@ -144,10 +144,9 @@ def in_words(told: Told) -> str:
         >>> in_words(Told())
         '0 episodes, 0 decisions: 0 fast, 0 slow'
     """
-    counts = told.decisions
-    head = (
-        f"{len(told.episodes)} episodes, {sum(counts.values())} decisions: {counts['fast']} fast, {counts['slow']} slow"
-    )
+    counts, episodes = told.decisions, len(told.episodes)
+    head = f"{episodes} episode{'s' * (episodes != 1)}, {sum(counts.values())} decisions: "
+    head += f"{counts['fast']} fast, {counts['slow']} slow"
     shields = [f"  shield on {map_!r}: {said}" for map_, said in told.shields.items()]
     return "\n".join([head, *(f"  {episode}" for episode in told.episodes), *shields])
 
