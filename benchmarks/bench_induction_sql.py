@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from surefoot.learners.induction.model import InducedActionModel
-
 from _harness import Report, command_of, results_of
 from _sql_schemas import SCHEMAS, Schema, Statement, blamed, run, world_of
 from surefoot import Journal, Vocabulary, open_journal
@@ -29,6 +27,7 @@ from surefoot.environments.database import Constraint
 from surefoot.environments.database.engine import Table
 from surefoot.errors import WorldUnavailable
 from surefoot.learners.conservative import ConservativeActionModel
+from surefoot.learners.induction import InducedActionModel
 from surefoot.testing.postgres import TemporaryPostgres
 
 __all__ = ["Compared", "compare", "main", "statements_of"]

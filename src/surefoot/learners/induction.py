@@ -35,9 +35,9 @@ __all__ = ["InducedActionModel", "Question", "Rule", "field", "holds", "read"]
 
 GRAMMAR = "induced conditions, grammar 1"
 """What stands for the vocabulary in a journal."""
-PACE = 0.2
+PACE = 0.35
 """Conditions are selected again when there are this share more calls than the last time."""
-EAGER = 24
+EAGER = 8
 """Up to so many calls they are selected again after each."""
 _MASKED = re.compile(r"\d+")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
