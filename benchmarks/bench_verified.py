@@ -198,9 +198,10 @@ def bracket(report: Report, held: list[dict[str, Any]], quick: bool) -> None:
                 world.walk(counts, size - before, seed)
                 before = size
                 for how in inside:
-                    model = learned_of(counts, world, how).model
-                    low = check(model, GOAL, nature="adversarial").lower
-                    high = check(model, GOAL, nature="cooperative").upper
+                    low = check(learned_of(counts, world, how).model, GOAL, nature="adversarial").lower
+                    # What was never seen may be the goal.
+                    most = learned_of(counts, world, how, unseen_labels=("goal",)).model
+                    high = check(most, GOAL, nature="cooperative").upper
                     assert low is not None
                     assert high is not None
                     ends.setdefault((how, size), []).append((low, high))
