@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -259,10 +259,10 @@ class Report:
 
     def table(self) -> str:
         """Return everything as Markdown: a table a section, a column a size, then ratios and growth."""
-        return "\n\n".join(self._section(name) for name in dict.fromkeys(row.section for row in self.rows))
+        parts = {row.section: [r for r in self.rows if r.section == row.section] for row in self.rows}
+        return "\n\n".join(replace(self, rows=rows)._section(name, rows) for name, rows in parts.items())
 
-    def _section(self, section: str) -> str:
-        rows = [row for row in self.rows if row.section == section]
+    def _section(self, section: str, rows: list[Row]) -> str:
         sizes = sorted({row.size for row in rows})
         if len(sizes) == 1 and not any(row.who == self.peer for row in rows):
             return self._pivot(section, rows)

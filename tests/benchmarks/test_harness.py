@@ -36,6 +36,16 @@ def run(script: str, *words: str) -> str:
     return done.stdout
 
 
+def test_a_table_shows_the_figures_of_its_own_section(harness: Any) -> None:
+    report = harness.Report("", "", say=lambda line: None)
+    for report.section, value in (("lake", 1.0), ("cliff", 2.0)):
+        for size in (10, 20):
+            report.note("truth", "surefoot", size, value * size, "steps")
+    lake, cliff = report.table().split("\n\n")
+    assert "| truth | surefoot | 10 steps | 20 steps |" in lake
+    assert "| truth | surefoot | 20 steps | 40 steps |" in cliff
+
+
 @pytest.mark.usefixtures("harness")
 def test_the_map_is_measured_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--quick", "--alone", "--sizes", "60,200", "--json", str(tmp_path / "out.json")]
