@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -29,34 +29,63 @@ settings.load_profile("here")
 SOURCE = Path(__file__).parent / "src"
 
 
+OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
+"""The modules and folders that owe a test to every branch (scripts/check)."""
+
+
 def pytest_collect_file(file_path: Path) -> None:
     """Import a module of ours the usual way before its doctests are collected.
 
     Else, when its package imports it too, pytest makes a second copy of it, and equal things are of two classes.
     """
     if file_path.suffix == ".py" and file_path.is_relative_to(SOURCE):
-        parts = file_path.relative_to(SOURCE).with_suffix("").parts
-        with contextlib.suppress(Exception):  # pytest imports it again right after this, and reports what is wrong
-            import_module(".".join(parts).removesuffix(".__init__"))
+        import_as_usual(file_path)
+
+
+def import_as_usual(path: Path) -> None:
+    """Import a module of ours; what is wrong with it shows when pytest imports it again."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    with contextlib.suppress(Exception):
+        import_module(".".join(parts).removesuffix(".__init__"))
+
+
+@contextlib.contextmanager
+def untraced() -> Iterator[None]:
+    """Measure no coverage for a while: tracing doubles what a test takes, and more."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep what is loaded before the first test out of the garbage collector's rounds.
+    """Collect without measuring coverage, and keep what is loaded by then out of the garbage collector's rounds.
 
-    Nearly all of it lives until the end, and is a hundred times what a test makes: each full round would go through it.
+    What a module does when it is imported counts, so the first to import those that owe every branch is this. As for
+    garbage: nearly all that is loaded lives until the end, and is a hundred times what a test makes.
     """
     gc.disable()
     try:
-        return (yield)
+        if sys.gettrace() is not None:
+            for path in sorted(SOURCE.rglob("*.py")):
+                if owes_every_branch(path):
+                    import_as_usual(path)
+        with untraced():
+            return (yield)
     finally:
         gc.enable()
         gc.collect()
         gc.freeze()
 
 
-OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
-"""The modules and folders that owe a test to every branch (scripts/check)."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
+    """Measure no coverage in the process that deals the tests out to others."""
+    with untraced() if session.config.getoption("numprocesses", 0) else contextlib.nullcontext():
+        return (yield)
 
 
 def owes_every_branch(path: Path) -> bool:
@@ -76,15 +105,9 @@ def is_traced(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure coverage only where it counts: tracing doubles what a test takes."""
-    tracer = sys.gettrace()
-    if tracer is None or is_traced(item):
+    """Measure coverage only where it counts."""
+    with contextlib.nullcontext() if is_traced(item) else untraced():
         return (yield)
-    sys.settrace(None)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(tracer)
 
 
 @pytest.fixture(autouse=True)
@@ -92,3 +115,17 @@ def _doctests_write_into_a_folder_of_their_own(request: pytest.FixtureRequest) -
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         monkeypatch.chdir(request.getfixturevalue("tmp_path"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[str, None, None]:
+    """Return the address of a PostgreSQL server, one for each process that runs tests."""
+    from surefoot.errors import WorldUnavailable
+    from surefoot.testing.postgres import TemporaryPostgres, programs_of_postgres
+
+    try:
+        programs_of_postgres()
+    except WorldUnavailable as missing:
+        pytest.skip(str(missing))
+    with TemporaryPostgres() as server:
+        yield server.url

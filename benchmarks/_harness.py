@@ -144,13 +144,14 @@ def clocked(work: Callable[[], object], ops: int = 1, *, limit: float = CAP, gen
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What must hold: a ratio of the peer to ours, or how a figure of ours may grow with the size."""
+    """What must hold: a ratio of the peer to ours (or to `who`), or how a figure of ours may grow with the size."""
 
     name: str
     what: str
     at_least: float = 0.0
     grows_at_most: float = 0.0
     size: int = 0
+    who: str = ""
 
 
 @dataclass
@@ -212,9 +213,9 @@ class Report:
         """Return a figure."""
         return next((r for r in self.rows if (r.what, r.who, r.size) == (what, who, size)), None)
 
-    def ratio(self, what: str, size: int) -> float | None:
-        """Return how many times more the peer takes."""
-        ours, peer = self.find(what, self.ours, size), self.find(what, self.peer, size)
+    def ratio(self, what: str, size: int, who: str = "") -> float | None:
+        """Return how many times more the peer takes than we, or than `who`."""
+        ours, peer = self.find(what, who or self.ours, size), self.find(what, self.peer, size)
         if ours is None or peer is None:
             return None
         return _amount(peer) / max(_amount(ours), 1e-12)
@@ -238,8 +239,9 @@ class Report:
         found: list[tuple[Target, str, bool | None]] = []
         for target in targets:
             if target.at_least:
-                sizes = [s for s in self.sizes(target.what, self.peer) if s in self.sizes(target.what, self.ours)]
-                ratio = self.ratio(target.what, sizes[-1]) if sizes else None
+                who = target.who or self.ours
+                sizes = [s for s in self.sizes(target.what, self.peer) if s in self.sizes(target.what, who)]
+                ratio = self.ratio(target.what, sizes[-1], who) if sizes else None
                 if ratio is None:
                     found.append((target, "not measured", None))
                     continue

@@ -1,97 +1,17 @@
-"""Recorded calls to τ-bench's retail tools: how to read them, the state before each, and vocabularies for them.
-
-A recording is a folder with `db_retail.json.gz` (the database) and `probes_retail.jsonl.gz` (one call a line); the
-format is that of `record_taubench.py`. The state before a call is the database with the effects of the calls that it
-names in `prior`; only the records that these touch are copied.
-"""
+"""Vocabularies for τ-bench's retail tools, by one who has read them; recordings are read by `_recording.py`."""
 
 from __future__ import annotations
 
-import copy
-import gzip
-import hashlib
-import json
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from _recording import Probe, Recording
 
 __all__ = ["ACTIONS", "MONEY", "PAIRS", "Probe", "Recording", "conditions"]
 
 State = Mapping[str, Mapping[str, Any]]
 Condition = Callable[[State, Mapping[str, Any]], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """One recorded call."""
-
-    number: int
-    split: str
-    action: str
-    args: Mapping[str, Any]
-    accepted: bool
-    effect: Any
-    state: State
-
-
-class Recording:
-    """The calls of a folder, in file order."""
-
-    def __init__(self, folder: Path) -> None:
-        """Read the database and every call; about four seconds for 30,000 calls."""
-        self.sha256: dict[str, str] = {}
-        self.base: dict[str, dict[str, Any]] = json.loads(self._read(folder / "db_retail.json.gz"))
-        lines = self._read(folder / "probes_retail.jsonl.gz").splitlines()
-        raw = [json.loads(line) for line in lines]
-        effects = {probe["i"]: probe["effect"] or [] for probe in raw}
-        probes = [
-            Probe(
-                probe["i"],
-                probe["split"],
-                probe["action"],
-                probe["args"],
-                probe["accepted"],
-                probe["effect"],
-                self.state([effects[i] for i in probe["prior"]]),
-            )
-            for probe in raw
-        ]
-        self.train = [probe for probe in probes if probe.split == "train"]
-        self.heldout = [probe for probe in probes if probe.split == "heldout"]
-
-    def _read(self, path: Path) -> str:
-        data = path.read_bytes()
-        self.sha256[path.name] = hashlib.sha256(data).hexdigest()
-        return gzip.decompress(data).decode("utf-8")
-
-    def state(self, effects: Iterable[Iterable[list[Any]]]) -> State:
-        """Return the database with effects applied to it, in order; the base is not touched."""
-        touched: dict[str, dict[str, Any]] = {}
-        for effect in effects:
-            for path, *value in effect:
-                kind, name, *rest = path
-                records = touched.setdefault(kind, {})
-                if name not in records:
-                    records[name] = copy.deepcopy(self.base[kind][name])
-                _change(records[name], rest, value)
-        if not touched:
-            return self.base
-        return {**self.base, **{kind: ChainMap(records, self.base[kind]) for kind, records in touched.items()}}
-
-
-def _change(record: Any, path: list[Any], value: list[Any]) -> None:
-    """Set, append or delete what a path leads to."""
-    *way, last = path
-    for step in way:
-        record = record[step]
-    if not value:
-        del record[last]
-    elif isinstance(record, list) and last == len(record):
-        record.append(copy.deepcopy(value[0]))
-    else:
-        record[last] = copy.deepcopy(value[0])
 
 
 # -- conditions that one who has read the tools would write -----------------------------------------------------------

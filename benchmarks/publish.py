@@ -37,8 +37,11 @@ def section_of(found: dict[str, Any]) -> str:
     if found["targets"]:
         lines += ["", "| target | found | held |", "|---|---|---|"]
         lines += [f"| {t['target']} | {t['found']} | {WORDS[t['held']]} |" for t in found["targets"]]
+    for table in found.get("tables", ()):
+        lines += ["", f"**{table['title']}**", "", "| " + " | ".join(table["head"]) + " |"]
+        lines += ["|---" * len(table["head"]) + "|", *("| " + " | ".join(row) + " |" for row in table["rows"])]
     report = Report(found["title"], found["command"], rows=[Row(**row) for row in found["rows"]])
-    return "\n".join([*lines, "", report.table()])
+    return "\n".join([*lines, "", report.table()]).rstrip()
 
 
 def main() -> int:

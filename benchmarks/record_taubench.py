@@ -20,7 +20,6 @@ made-up ids. Written are, the same for the same seed and version:
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import random
@@ -32,6 +31,8 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from _recording import difference, write
 
 __all__ = ["difference", "main"]
 
@@ -57,25 +58,6 @@ FAULTS = {
     "return_delivered_order_items": ("wrong_status", "order_missing", "method", "items", "pm_not_original"),
 }
 CITIES = (("Denver", "CO", "80203"), ("Seattle", "WA", "98101"), ("Austin", "TX", "78701"), ("Boston", "MA", "02108"))
-
-
-def difference(before: Any, after: Any, path: list[Any]) -> list[list[Any]]:
-    """Return what leads from one plain value to another: [path, value] to set or append, [path] to delete."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        found: list[list[Any]] = []
-        for key in sorted({*before, *after}):
-            if key not in after:
-                found.append([[*path, key]])
-            elif key not in before:
-                found.append([[*path, key], after[key]])
-            else:
-                found += difference(before[key], after[key], [*path, key])
-        return found
-    if isinstance(before, list) and isinstance(after, list) and len(before) <= len(after):
-        changed = [difference(a, b, [*path, at]) for at, (a, b) in enumerate(zip(before, after, strict=False))]
-        added = [[[*path, at], after[at]] for at in range(len(before), len(after))]
-        return [step for steps in changed for step in steps] + added
-    return [] if before == after and type(before) is type(after) else [[path, after]]
 
 
 class Caller:
@@ -270,13 +252,6 @@ class Recorder:
         if self.db.model_dump(mode="json", exclude_none=True) != self.base:
             raise RuntimeError("the calls changed records of others: the recording would be wrong")
 
-    def write(self, folder: Path) -> None:
-        """Write the database and the probes."""
-        folder.mkdir(parents=True, exist_ok=True)
-        lines = "".join(json.dumps(probe) + "\n" for probe in self.probes)
-        for name, text in (("db_retail.json.gz", json.dumps(self.base)), ("probes_retail.jsonl.gz", lines)):
-            (folder / name).write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
-
 
 def run_in(folder: Path, words: list[str]) -> int:
     """Run this script in a virtual environment that has the package; make it when it is not there."""
@@ -313,7 +288,7 @@ def main(words: list[str] | None = None) -> int:
             recorder.record(split, number, max(1, min(EPISODE, left)))
             number += 1
     recorder.check()
-    recorder.write(given.out)
+    write(given.out, "retail", recorder.base, recorder.probes)
     for (action, accepted), times in sorted(Counter((p["action"], p["accepted"]) for p in recorder.probes).items()):
         print(f"{times:>7,}  {action} {'accepted' if accepted else 'refused'}")
     messages = Counter(re.sub(r"\d{6,}", "…", probe["message"]) for probe in recorder.probes)

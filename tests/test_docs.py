@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 import doctest
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +27,8 @@ from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.abstract.doctest import DocTestStringParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
+from surefoot.cli import main
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     *(path for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md"] if path.exists()),
@@ -31,6 +36,8 @@ PAGES = [
 ]
 SHOWN_ONLY = {"", "css", "dot", "html", "ini", "json", "make", "markdown", "text", "toml", "yaml"}
 FLAGS = doctest.ELLIPSIS
+TELL = '; echo "exit code $?"'
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
 fences = RawFencedCodeBlockLexer(re.compile(r"(?P<language>[\w+-]*)(?P<options>[^\n]*)\n"))
 run_python = PythonEvaluator()
@@ -90,10 +97,22 @@ def run_console(example: Example) -> str:
 
 
 def run(command: str) -> tuple[int, str]:
-    """Run a command as a reader would, with this environment's programs first; return (exit code, what it printed)."""
+    """Run a command as a reader would, with this environment's programs first; return (exit code, what it printed).
+
+    `surefoot` alone runs in this process, which has loaded it: tests/cli run it in processes of its own.
+    """
+    alone = command.removesuffix(TELL)
+    first, *words = shlex.split(alone)
+    if first == "surefoot" and not set(re.sub("'[^']*'", "", alone)) & set(";|&<>$`"):
+        said = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+            for name, value in PLAIN.items():
+                patch.setenv(name, value)
+            code = main(words)
+        return (code, said.getvalue()) if alone == command else (0, f"{said.getvalue()}exit code {code}\n")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
-    env |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}", "COLUMNS": "100", "NO_COLOR": "1"}
-    env |= {"TERM": "dumb", "PYTHONPATH": os.curdir, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # ours, not a reader's
+    env |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}", **PLAIN}
+    env |= {"PYTHONPATH": os.curdir, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # ours, not a reader's
     done = subprocess.run(
         ["/bin/sh", "-c", command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )

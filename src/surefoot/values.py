@@ -197,7 +197,7 @@ def copy(value: object) -> Any:
         >>> kept
         {'items': ['a']}
     """
-    return decode(encode(value))
+    return decode_known(encode(value))
 
 
 def order(value: object) -> tuple[str, bytes]:

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from surefoot.agent.budget import Budget
 from surefoot.agent.episode import Stopped
 from surefoot.agent.slow import Proposal, Search
 from surefoot.environments.corridor import Corridor
-from surefoot.environments.crafting import Crafting
+from surefoot.environments.crafting import MEADOW, Crafting
 from surefoot.errors import BadArgument, ContractBroken, NotStarted, ValueRejected
 from surefoot.protocols import Outcome, ended, faulted, moved, refused
 
@@ -190,7 +191,7 @@ def test_rules_learned_with_a_vocabulary_carry_to_another_map() -> None:
         }
     )
     knowledge = Knowledge(vocabulary=vocabulary).goal("stone", lambda s: "stone" in dict(s[1]))
-    agent = Agent(Crafting(), knowledge=knowledge)
+    agent = Agent(Crafting(replace(MEADOW, room=1)), knowledge=knowledge)
     first = agent.run(map="here")
     again = agent.run(map="there")
     assert again.refused < first.refused

@@ -16,6 +16,7 @@ def test_each_event_is_encoded_as_the_gate_would_and_comes_back() -> None:
         events.Came(0, 1, "refused", raw, False, ("wood",), True, "locked"),
         events.Over(0, "done", "it is over"),
         events.Learned("ab", 3, msgspec.Raw(b"{}"), msgspec.Raw(b"[]")),
+        events.Recognised("main", msgspec.Raw(b"{}")),
     ]
     for event in made:
         data = event.encode()

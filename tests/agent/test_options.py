@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import Knowledge, LearnedGate, Protect, RiskBudget, Vocabulary, call_of
+from surefoot.agent.decision import Option
 from surefoot.agent.experience import Running
 from surefoot.agent.knowledge_base import Place
 from surefoot.agent.options import Looker, like
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.protocols import Prediction
 
-HALL = Place("hall", b'"hall"', "hall")
+HALL, YARD = Place("hall", b'"hall"', "hall"), Place("yard", b'"yard"', "yard")
 scalars = st.one_of(st.text(max_size=3), st.integers(), st.booleans())
 actions = st.one_of(
     st.text(min_size=1, max_size=5),
@@ -33,7 +34,8 @@ def test_a_call_in_the_shape_of_its_own_action_is_that_call(action: Any) -> None
 
 def look(knowledge: Knowledge, offered: list[Any], risk: Any = None, gain: Any = None, goals: Any = ("",)) -> Any:
     running = Running(0, "main", HALL.key)
-    options, _ = Looker(knowledge, risk or Protect(), gain).look(HALL, offered, goals, running)
+    looker, fold = Looker(knowledge, risk or Protect(), gain), knowledge.experience.fold
+    options, _ = looker.look(HALL, offered, goals, running, fold, gated=bool(knowledge.agenda.gates()))
     return options
 
 
@@ -103,5 +105,23 @@ def test_predicates_read_the_worlds_own_state() -> None:
 
     knowledge = Knowledge(vocabulary=Vocabulary({"seen": seen}))
     running = Running(0, "main", b'"x"')
-    Looker(knowledge, Protect(), None).look(Place("x", b'"x"', {"raw": 1}), ["up"], ("",), running)
+    here, fold = Place("x", b'"x"', {"raw": 1}), knowledge.experience.fold
+    Looker(knowledge, Protect(), None).look(here, ["up"], ("",), running, fold)
     assert read == [{"raw": 1}]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["up", "down"]), st.sampled_from([HALL, YARD]), st.booleans()), max_size=12))
+def test_an_option_that_was_kept_is_what_a_fresh_look_makes(told: list[tuple[str, Place, bool]]) -> None:
+    knowledge = Knowledge()
+    keeping = Looker(knowledge, Protect(), None)
+    fold, running = knowledge.experience.fold, Running(0, "main", HALL.key)
+    for action, place, accepted in told:
+        knowledge.actions.observe(place.state, action, {}, accepted, {"n": 1} if accepted else None)
+        if not accepted and place is YARD:
+            knowledge.map().refuse(place.state, action)
+            knowledge.map().drop("who knows")
+        for here in (HALL, YARD):
+            fresh = Looker(knowledge, Protect(), None).look(here, ["up", "down"], ("",), running, fold)
+            again = keeping.look(here, ["up", "down"], ("",), running, fold)
+            assert again == fresh
+            assert [o.encode() for o in again[0]] == [Option.of(o.as_data()).encode() for o in fresh[0]]

@@ -48,6 +48,20 @@ def test_episodes_side_by_side_and_what_they_learned_put_together(
     assert [episode.steps for episode in many.episodes[1]] == [11, 4]
     assert {episode.stopped for episode in many.episodes[3]} == {Stopped.RAISED}
     assert many.failed == {4: "RuntimeError: no world here"}
+    lengths = {seed: path.stat().st_size for seed, path in many.journals.items() if path.exists()}
+    replayed = many.replay(side_by_side.make)
+    assert {seed: (again.ok, again.decisions) for seed, again in replayed.items()} == {1: (True, 15), 3: (True, 2)}
+    assert many.diff((1, 0), (1, 0)) is None
+    gone = many.diff((1, 0), (3, 1))
+    assert gone is not None
+    assert (gone.step, gone.what) == (0, "end")
+    with pytest.raises(BadArgument, match="no journal of the seed 9"):
+        many.diff((1, 0), (9, 0))
+    words = many.report(tmp_path / "report.html").splitlines()
+    assert words[0].startswith("seed 1: 2 episodes, 15 decisions")
+    assert words[-1] == "seed 4: failed: RuntimeError: no world here"
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("<h2>seed") == 2
+    assert lengths == {seed: path.stat().st_size for seed, path in many.journals.items() if path.exists()}
     knowledge = Knowledge()
     assert merge(knowledge, [many.journals[1], many.journals[3]])["journals"] == 2
     assert Agent(Corridor(length=4), knowledge=knowledge).run().steps == 4

@@ -35,7 +35,7 @@ def test_a_quick_run_writes_the_episodes_and_the_second_takes_the_fewest_steps(
 
 @pytest.mark.parametrize("name", ["Grid", "Button", "KeyDoor"])
 def test_its_worlds_keep_the_laws(bench: Any, name: str) -> None:
-    check_environment(getattr(importlib.import_module("_agent_worlds"), name))
+    check_environment(getattr(importlib.import_module("_agent_worlds"), name), steps=20, long=60, examples=3)
 
 
 def test_the_optimal_policy_of_a_slippery_grid_is_better_than_chance(bench: Any) -> None:

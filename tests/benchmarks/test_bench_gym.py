@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +23,24 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("bench_gym")
 
 
-def test_it_runs_and_writes_what_it_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("without", [("numba", "jax"), pytest.param((), marks=pytest.mark.nightly)])
+def test_it_runs_and_writes_what_it_says(
+    bench: Any,
+    without: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     out = tmp_path / "out.json"
-    words = [sys.executable, str(BENCHMARKS / "bench_gym.py"), "--quick", "--states", "40", "--json", str(out)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    monkeypatch.setattr(bench, "COUNTS", (50, 1_000))
+    monkeypatch.setattr(bench, "find_spec", lambda name: None if name in without else find_spec(name))
+    monkeypatch.setattr(sys, "argv", ["bench_gym.py", "--quick", "--states", "40", "--json", str(out)])
+    assert bench.main() == 0
     figures = {row["what"] for row in json.loads(out.read_text(encoding="utf-8"))["rows"]}
     assert "one environment, beside FrozenLake" in figures
-    assert "100,000 environments, numpy, beside a loop by hand" in figures
+    assert "1,000 environments, numpy, beside a loop by hand" in figures
     assert "import surefoot.gym" in figures
-    assert "one environment: 2.5 times FrozenLake: " in done.stdout
+    assert "one environment: 2.5 times FrozenLake: " in capsys.readouterr().out
 
 
 def test_the_loop_by_hand_goes_through_our_states(bench: Any) -> None:

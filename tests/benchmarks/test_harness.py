@@ -36,8 +36,11 @@ def run(script: str, *words: str) -> str:
     return done.stdout
 
 
-def test_the_map_is_measured_alone(tmp_path: Path) -> None:
-    printed = run("bench_worldmap.py", "--quick", "--alone", "--sizes", "60,200", "--json", str(tmp_path / "out.json"))
+@pytest.mark.usefixtures("harness")
+def test_the_map_is_measured_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--quick", "--alone", "--sizes", "60,200", "--json", str(tmp_path / "out.json")]
+    assert importlib.import_module("bench_worldmap").main(words) == 0
+    printed = capsys.readouterr().out
     assert "not measured" in printed  # each ratio needs the peer
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert {"date", "revision", "python", "versions", "cpus", "load", "command", "rows", "targets"} <= found.keys()

@@ -27,20 +27,41 @@ from surefoot.errors import UnknownFormat
 from surefoot.testing.loopback import LoopbackSite
 
 RUN = [sys.executable, "-c", "import sys; from surefoot.cli import main; sys.exit(main())"]
-PAGES = 40
+PAGES = 30
 DEADLINE = 60.0
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def site() -> Iterator[LoopbackSite]:
-    """Serve a chain of pages, with a dead link on each."""
+    """Serve a chain of pages, with a dead link on each; nothing remembers who asked for them."""
     pages = {f"/{n}": f"<a href=/{n + 1}>next</a> <a href=/dead{n}>dead</a>" for n in range(PAGES)}
     with LoopbackSite({**pages, "/": "<a href=/0>start</a>", f"/{PAGES}": "<title>End</title>"}) as site:
         yield site
 
 
+def words(site: LoopbackSite, path: Path, *more: str) -> list[str]:
+    return ["explore", f"site:{site.url}/", "-o", "obey_robots=no", "-o", "home=no", "--map", str(path), *more]
+
+
 def crawl(site: LoopbackSite, path: Path, *more: str) -> list[str]:
-    return [*RUN, "explore", f"site:{site.url}/", "-o", "obey_robots=no", "-o", "home=no", "--map", str(path), *more]
+    return [*RUN, *words(site, path, *more)]
+
+
+def go_on(site: LoopbackSite, path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """Crawl what is left, in this process: only what is stopped or killed needs one of its own."""
+    capsys.readouterr()
+    assert main(words(site, path, "--json")) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
+
+
+@pytest.fixture(scope="module")
+def undisturbed(site: LoopbackSite) -> tuple[set[tuple[Any, ...]], int]:
+    """Return what a crawl knows that nobody disturbs, and how many steps it takes."""
+    known = WorldMap()
+    with Site(site.url + "/", obey_robots=False, home=False) as world:
+        went = explore(world, known)
+    return {(c.state, c.action, c.to, c.refused, c.status) for c in known.claims()}, went.steps
 
 
 def wait_for(what: Callable[[], bool], process: subprocess.Popen[Any]) -> None:
@@ -48,7 +69,7 @@ def wait_for(what: Callable[[], bool], process: subprocess.Popen[Any]) -> None:
     while not what():
         assert process.poll() is None, "it ended too soon"
         assert time.monotonic() < end, "it does not get on"
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def entries(path: Path) -> int:
@@ -68,55 +89,54 @@ def known_by(path: Path) -> set[tuple[Any, ...]]:
         return {(claim.state, claim.action, claim.to, claim.refused, claim.status) for claim in known.claims()}
 
 
-def whole_map(site: LoopbackSite) -> tuple[set[tuple[Any, ...]], int]:
-    """Return what a crawl knows that nobody disturbs, and how many steps it takes."""
-    known = WorldMap()
-    with Site(site.url + "/", obey_robots=False, home=False) as world:
-        went = explore(world, known)
-    return {(c.state, c.action, c.to, c.refused, c.status) for c in known.claims()}, went.steps
-
-
 @pytest.mark.parametrize(
     ("number", "code", "suffix"),
     [(signal.SIGINT, 130, "map"), (signal.SIGINT, 130, "jsonl"), (signal.SIGTERM, 143, "map")],
 )
 def test_a_crawl_that_is_stopped_leaves_a_whole_journal_and_goes_on_where_it_was(
-    number: signal.Signals, code: int, suffix: str, site: LoopbackSite, tmp_path: Path
+    number: signal.Signals,
+    code: int,
+    suffix: str,
+    site: LoopbackSite,
+    undisturbed: tuple[set[tuple[Any, ...]], int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = tmp_path / f"crawl.{suffix}"
-    slow = crawl(site, path, "-o", "rate=40")
+    path, before = tmp_path / f"crawl.{suffix}", len(site.asked)
+    slow = crawl(site, path, "-o", "rate=80")
     process = subprocess.Popen(slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: entries(path) > 40, process)
+    wait_for(lambda: len(site.asked) > before + 12 and entries(path) > 30, process)  # counting requests costs nothing
     process.send_signal(number)
     out, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == code, err
     assert "interrupted" in out.splitlines()[0]
     assert (
-        f"To go on:\n  surefoot explore site:{site.url}/ -o obey_robots=no -o home=no --map {path} -o rate=40\n" in out
+        f"To go on:\n  surefoot explore site:{site.url}/ -o obey_robots=no -o home=no --map {path} -o rate=80\n" in out
     )
     assert "stopping after this step" in err
     assert main(["verify", "--map", str(path)]) == 0
-    before = len(known_by(path))
-    wanted, steps = whole_map(site)
-    assert before < len(wanted)
-    done = subprocess.run(crawl(site, path, "--json"), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    wanted, steps = undisturbed
+    assert len(known_by(path)) < len(wanted)
+    report = go_on(site, path, capsys)
     assert (report["stopped"], report["steps"] < steps) == ("nothing left", True)
     assert known_by(path) == wanted
 
 
 @pytest.mark.parametrize("suffix", ["map", "json", "jsonl"])
-def test_a_crawl_that_is_killed_goes_on_where_it_was(suffix: str, site: LoopbackSite, tmp_path: Path) -> None:
-    path = tmp_path / f"crawl.{suffix}"
-    process = subprocess.Popen(crawl(site, path, "-o", "rate=60"), stdout=subprocess.DEVNULL)
-    wait_for(lambda: entries(path) > 40, process)
+def test_a_crawl_that_is_killed_goes_on_where_it_was(
+    suffix: str,
+    site: LoopbackSite,
+    undisturbed: tuple[set[tuple[Any, ...]], int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, before = tmp_path / f"crawl.{suffix}", len(site.asked)
+    process = subprocess.Popen(crawl(site, path, "-o", "rate=80"), stdout=subprocess.DEVNULL)
+    wait_for(lambda: len(site.asked) > before + 12 and entries(path) > 30, process)  # counting requests costs nothing
     process.kill()
     assert process.wait(DEADLINE) == -signal.SIGKILL
-    wanted, steps = whole_map(site)
-    done = subprocess.run(crawl(site, path, "--json"), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    wanted, steps = undisturbed
+    report = go_on(site, path, capsys)
     assert (report["stopped"], report["steps"] < steps) == ("nothing left", True)
     assert known_by(path) == wanted
 
@@ -152,13 +172,13 @@ def test_on_a_terminal_there_is_progress_and_it_is_gone_in_the_end(
     columns: str, colour: dict[str, str], tmp_path: Path
 ) -> None:
     tree = tmp_path / "tree"
-    for number in range(300):
+    for number in range(150):
         (tree / f"{number}").mkdir(parents=True)
     reader, writer = pty.openpty()
     env = {**os.environ, "COLUMNS": columns, "TERM": "xterm", **colour}
     env = {name: value for name, value in env.items() if name != "NO_COLOR" or colour}
     process = subprocess.Popen(
-        [*RUN, "explore", f"files:{tree}", "--steps", "599"], stdout=subprocess.PIPE, stderr=writer, env=env
+        [*RUN, "explore", f"files:{tree}", "--steps", "299"], stdout=subprocess.PIPE, stderr=writer, env=env
     )
     os.close(writer)
     shown = b""

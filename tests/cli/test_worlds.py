@@ -108,6 +108,8 @@ def test_every_kind_says_what_its_name_goes_on_with() -> None:
 
 
 class TestWithout(EnvironmentContract):
+    steps, long, examples = 20, 40, 3
+
     def make(self) -> Any:
         return Without(Corridor(length=3), ["l*"])
 

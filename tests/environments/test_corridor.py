@@ -13,7 +13,7 @@ from surefoot.testing import EnvironmentContract
 
 
 class TestCorridor(EnvironmentContract):
-    offered = True
+    offered, long, examples = True, 60, 6
 
     def make(self) -> Corridor:
         return Corridor(length=3)

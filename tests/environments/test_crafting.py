@@ -20,7 +20,7 @@ BELL = [*TOOLS, *PARTS, ("take", "ore"), ("go", "kiln"), ("make", "ingot"), ("ma
 
 
 class TestMeadow(EnvironmentContract):
-    offered, long, examples = True, 100, 8
+    offered, long, examples = True, 60, 3
 
     def make(self) -> Crafting:
         return Crafting("meadow")
@@ -30,7 +30,7 @@ class TestMeadow(EnvironmentContract):
 
 
 class TestIsland(EnvironmentContract):
-    offered, long, examples = True, 100, 8
+    seeds, offered, long, examples = (0,), True, 60, 3
 
     def make(self) -> Crafting:
         return Crafting(ISLAND)

@@ -81,7 +81,7 @@ def _planted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.mark.usefixtures("_planted")
 class _Tree(EnvironmentContract):
     offered = True
-    long, examples = 100, 12
+    steps, long, examples = 30, 60, 4
     root: Path
 
     def walk(self) -> list[str]:

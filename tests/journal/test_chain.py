@@ -9,7 +9,7 @@ import pickle
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import values
@@ -143,6 +143,7 @@ def test_what_is_no_line_is_told(line: bytes) -> None:
 
 @pytest.mark.parametrize("clock", [b"", b'"noon"', values.encode(nested(10_000))])
 @pytest.mark.parametrize("depth", [0, 20_000])
+@pytest.mark.untraced
 def test_data_of_any_depth_can_be_read(depth: int, clock: bytes) -> None:
     data = values.encode({"deep": nested(depth), "text": '"]}\\', "list": [1]})
     label = label_of('a "stream"', "kind\\")
@@ -167,6 +168,7 @@ def test_only_lines_as_this_format_writes_them_are_exact() -> None:
         assert not is_exact(other, parse(other))
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(st.integers(0, 10**17), st.text(min_size=1), st.text(min_size=1), st.dictionaries(st.text(), st.integers()))
 def test_a_line_reads_back_as_what_it_was_made_of(seq: int, stream: str, kind: str, data: dict[str, int]) -> None:
     line, hash_ = link(seq, label_of(stream, kind), values.encode(data), START)

@@ -83,6 +83,7 @@ def test_look_alikes_stay_apart() -> None:
         assert (type(found), repr(found)) == (type(value), repr(value))
 
 
+@pytest.mark.untraced
 def test_data_of_any_depth_can_be_appended() -> None:
     deep: tuple[object, ...] = ()
     for _ in range(20_000):

@@ -195,6 +195,7 @@ def test_checks_are_asked_again_when_the_agenda_changes_meanwhile() -> None:
     assert len(asked) == 2
 
 
+@pytest.mark.untraced
 def test_what_others_write_to_the_same_journal_does_not_matter() -> None:
     journal = open_journal()
     world = WorldMap(journal=journal, stream="map")

@@ -49,30 +49,6 @@ def test_a_snapshot_keeps_look_alike_actions_apart() -> None:
     assert [(row["action"], row["to"]) for row in m.snapshot("a")["actions"]] == [(1, "b"), ("1", "c")]
 
 
-def test_distances_are_exact_and_know_unknown_targets() -> None:
-    m = WorldMap().see(1, "x", to=True)
-    far = m.distances([True, "moon"])
-    assert far[1] == (3, "x")
-    assert far[True] == (0, None)
-    assert far["moon"] == (0, None)
-    assert len(far) == 3
-
-
-def test_what_has_no_way_has_no_distance() -> None:
-    m = WorldMap().see("a", "x", to="b").see("elsewhere", "x")
-    assert m.distances(["b"]) == {"a": (3, "x"), "b": (0, None)}
-
-
-def test_an_open_action_here_comes_first_and_a_doubtful_one_after_the_untaken() -> None:
-    m = WorldMap().see("a", "z")
-    m.arrive("a", "b", "c")
-    m.human("a", "b", "d")
-    assert m.explore("a") == "z"
-    m.refuse("a", "z")
-    assert m.explore("a") == "b"
-    assert m.explore("nowhere") is None
-
-
 def test_unvisited_and_claims() -> None:
     m = WorldMap().visit("a").see("a", "x", to="b")
     assert m.unvisited() == ["b"]

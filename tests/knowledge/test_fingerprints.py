@@ -253,6 +253,7 @@ def test_an_empty_cell_is_no_error() -> None:
     assert "('empty',)" in str(describe(outer()))
 
 
+@pytest.mark.untraced
 def test_no_id_is_taken_for_something_seen_before() -> None:
     """Things that are made on the way and let go of must not lend their ids to the next."""
     parts = [functools.partial(above(n), object()) for n in range(50)]

@@ -80,6 +80,7 @@ def test_states_of_any_depth_are_rebuilt_and_verified() -> None:
             event_of("see", values.encode(wrong))
 
 
+@pytest.mark.untraced
 def test_entries_with_a_time_and_of_other_streams_are_folded_right() -> None:
     ticks: Iterator[int] = iter(range(10_000))
     journal = open_journal(clock=lambda: next(ticks))

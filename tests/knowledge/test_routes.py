@@ -7,7 +7,7 @@ import random
 import pytest
 
 from surefoot import Route, WorldMap
-from surefoot.knowledge import asking, routes
+from surefoot.knowledge import finding, routes
 
 
 def test_already_there_and_no_way_are_told_apart() -> None:
@@ -50,11 +50,11 @@ def test_many_targets_do_not_pile_up() -> None:
     for n in range(40):
         m.arrive(n, "on", n + 1)
         assert m.next(0, {n + 1}) == "on"
-    assert len(m._routers) == asking._ROUTERS
-    assert len(m._fold.watchers) == asking._ROUTERS
+    assert len(m._routers) == finding._ROUTERS
+    assert len(m._fold.watchers) == finding._ROUTERS
     m.drop()
     assert m.next(0, {3}) == "on"
-    assert len(m._fold.watchers) <= asking._ROUTERS
+    assert len(m._fold.watchers) <= finding._ROUTERS
 
 
 def test_exploring_a_maze_to_the_end_takes_every_action_once() -> None:

@@ -278,3 +278,55 @@ def test_values_that_are_not_plain_are_refused(column: Any) -> None:
         model.predict_columns({"a": column}, "do")
     with pytest.raises(BrokenPredicate):
         model.predict_many([None], "do")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_batch_foresees_what_single_calls_foresee(seed: int) -> None:
+    """Next states and reported effects, by state and argument, under each caution; some calls change at random."""
+    rng = random.Random(seed)
+    odd = rng.choice([0.0, 0.0, 0.3])
+    model = ConservativeActionModel(
+        Vocabulary({"free": lambda s, a: s["free"] > 0, "kind": lambda s, a: s["kind"], "to": lambda s, a: a["to"]}),
+        caution=rng.choice(CAUTIONS),
+    )
+
+    def call() -> tuple[State, State]:
+        state = {"free": rng.randrange(3), "kind": rng.choice("ab"), "at": rng.choice("xyz"), "log": []}
+        return state, {"to": rng.choice("xyz")}
+
+    def after(state: State, args: State) -> State:
+        moved = state | {"free": state["free"] - 1}
+        return moved | ({"at": args["to"]} if state["kind"] == "a" and rng.random() >= odd else {"log": [args["to"]]})
+
+    told = rng.choice(["next", "effect", "both", "some"])
+    for _ in range(60):
+        state, args = call()
+        accepted = state["free"] > 0 and args["to"] != "z"
+        more: dict[str, Any] = {}
+        if accepted and (told in ("next", "both") or (told == "some" and rng.random() < 0.5)):
+            more["next_state"] = after(state, args)
+        if accepted and told in ("effect", "both"):
+            more["effect"] = {"at": args["to"]} if state["kind"] == "a" else {"free": -1}
+        model.observe(state, "move", args, accepted, **more)
+    made = [call() for _ in range(50)]
+    states, given = [one for one, _ in made], [two for _, two in made]
+    single = [model.predict(state, "move", args) for state, args in made]
+    read = [model.vocabulary.features(state, "move", args) for state, args in made]
+    columns = dict(zip(model.vocabulary.of("move"), map(list, zip(*read, strict=True)), strict=True))
+    for found in (
+        model.predict_many(states, "move", given),
+        model.predict_columns(columns, "move", states=states, args=given),
+    ):
+        assert list(found) == single
+        assert found.next_states == [p.next_state for p in single]
+    if told == "next" and not odd:
+        assert any(p.next_state for p in single)
+    assert model.predict_columns(columns, "move").next_states == [None] * 50
+
+
+def test_states_and_arguments_must_fit_the_columns() -> None:
+    model = ConservativeActionModel(vocabulary("a"))
+    with pytest.raises(BadArgument, match="a state for each of 2 rows, got 1"):
+        model.predict_columns({"a": ["x", "y"]}, "do", states=[{"a": "x"}])
+    with pytest.raises(BadArgument, match="arguments for each of 1 states, got 2"):
+        model.predict_columns({"a": ["x"]}, "do", states=[{"a": "x"}], args=[{}, {}])

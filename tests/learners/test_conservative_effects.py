@@ -119,7 +119,7 @@ def test_a_careful_model_never_names_a_wrong_next_state(program: list[Edit], num
 def test_hidden_programs_are_found(caution: str) -> None:
     rng = random.Random(8)
     programs = [[edit] for edits in EDITS.values() for edit in edits] if caution == "balanced" else []
-    programs += [[rng.choice(EDITS[place]) for place in rng.sample(sorted(EDITS), 3)] for _ in range(6)]
+    programs += [[rng.choice(EDITS[place]) for place in rng.sample(sorted(EDITS), 3)] for _ in range(3)]
     for program in programs:
         model = taught(some_rows(program, rng, 40), caution=caution)
         for state, args, after in some_rows(program, rng, 5):

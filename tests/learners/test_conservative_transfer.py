@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -47,6 +48,9 @@ def vocabulary(*, place: bool = False) -> Vocabulary:
     return Vocabulary({**NECESSARY, **PLACE}, only={action: [*names, "place"] for action, names in ONLY.items()})
 
 
+LANDS = {"meadow": MEADOW, "island": ISLAND, "changed": CHANGED, "from the hill": replace(MEADOW, start="hill")}
+
+
 def walk(land: Land, steps: int, seed: int) -> Iterator[Step]:
     """Yield what a wanderer tries and meets; it makes what it can, and starts again when the bell is made."""
     world, rng = Crafting(land), random.Random(seed)
@@ -62,17 +66,23 @@ def walk(land: Land, steps: int, seed: int) -> Iterator[Step]:
         state = world.reset() if outcome.done else outcome.state
 
 
-def learned(land: Land, steps: int, *, place: bool = False, caution: str = "balanced") -> ConservativeActionModel:
+@cache
+def walked(name: str, steps: int, seed: int) -> list[Step]:
+    """Return what `walk` yields in a land, made once for all tests: no model changes what it is given."""
+    return list(walk(LANDS[name], steps, seed))
+
+
+def learned(name: str, steps: int, *, place: bool = False, caution: str = "balanced") -> ConservativeActionModel:
     model = ConservativeActionModel(vocabulary(place=place), caution=caution)
-    for state, action, args, accepted, effect in walk(land, steps, seed=1):
+    for state, action, args, accepted, effect in walked(name, steps, seed=1):
         model.observe(state, action, args, accepted, effect)
     return model
 
 
-def verdicts(model: ConservativeActionModel, land: Land, steps: int = 1500) -> Counter[tuple[str, bool]]:
+def verdicts(model: ConservativeActionModel, name: str, steps: int = 600) -> Counter[tuple[str, bool]]:
     return Counter(
         (model.predict(state, action, args).verdict, accepted)
-        for state, action, args, accepted, _ in walk(land, steps, seed=2)
+        for state, action, args, accepted, _ in walked(name, steps, seed=2)
     )
 
 
@@ -82,37 +92,37 @@ def errors(found: Counter[tuple[str, bool]]) -> int:
 
 @pytest.mark.parametrize("caution", ["balanced", "safe"])
 def test_necessary_conditions_transfer(caution: str) -> None:
-    model = learned(MEADOW, 4000, caution=caution)
-    for land in (MEADOW, ISLAND):
+    model = learned("meadow", 2000, caution=caution)
+    for land in ("meadow", "island"):
         found = verdicts(model, land)
         assert errors(found) == 0
-        assert found["accept", True] > 200
-        assert found["refuse", False] > 1200
-        assert found["unknown", True] + found["unknown", False] <= 15  # 1 %
+        assert found["accept", True] > 60
+        assert found["refuse", False] > 480
+        assert found["unknown", True] + found["unknown", False] <= 9  # 1.5 %
 
 
 @pytest.mark.parametrize("caution", ["balanced", "safe"])
 def test_an_accidental_condition_gives_unknown_and_never_a_wrong_answer(caution: str) -> None:
-    model = learned(MEADOW, 4000, place=True, caution=caution)
-    at_home, abroad = verdicts(model, MEADOW), verdicts(model, ISLAND)
+    model = learned("meadow", 2000, place=True, caution=caution)
+    at_home, abroad = verdicts(model, "meadow"), verdicts(model, "island")
     assert errors(at_home) == errors(abroad) == 0
-    assert at_home["accept", True] > 200
+    assert at_home["accept", True] > 60
     assert abroad["accept", True] == 0  # every place is a new one
-    assert abroad["unknown", True] > 200
-    assert abroad["refuse", False] > 1200  # what is always refused, is refused in a new place too
+    assert abroad["unknown", True] > 60
+    assert abroad["refuse", False] > 480  # what is always refused, is refused in a new place too
 
 
 def test_the_seeds_rule_is_silenced_by_what_it_cannot_explain_and_is_never_wrong() -> None:
     for place in (False, True):
-        model = learned(MEADOW, 4000, place=place, caution="seed")
-        for land in (MEADOW, ISLAND):
+        model = learned("meadow", 2000, place=place, caution="seed")
+        for land in ("meadow", "island"):
             found = verdicts(model, land)
             assert errors(found) == 0
             assert found["unknown", True] + found["unknown", False] > 0
 
 
 def test_a_station_that_was_never_there_is_an_accident_too() -> None:
-    model = learned(MEADOW, 4000)
+    model = learned("meadow", 2000)
     state = {**Crafting(ISLAND).describe(("jetty", (("branch", 1), ("stone", 1)))), "stations": ["bench"]}
     assert model.predict(state, "make", {"0": "axe"}).verdict == "accept"
     state["stations"] = ["bench", "forge"]  # in the meadow no bench stands at a forge
@@ -121,27 +131,27 @@ def test_a_station_that_was_never_there_is_an_accident_too() -> None:
 
 
 def test_two_worlds_together_leave_nothing_open() -> None:
-    both = learned(MEADOW, 4000).merge(learned(ISLAND, 4000))
-    for land in (MEADOW, ISLAND):
+    both = learned("meadow", 2000).merge(learned("island", 2000))
+    for land in ("meadow", "island"):
         found = verdicts(both, land)
         assert errors(found) == 0
         assert found["unknown", True] == 0
 
 
 def test_a_changed_world_is_learned_anew_and_the_change_is_told() -> None:
-    model = learned(MEADOW, 4000)
+    model = learned("meadow", 2000)
     assert not list(model.changes)
-    assert errors(verdicts(model, CHANGED)) > 10  # a log is taken by hand there, ore with an axe
-    for state, action, args, accepted, effect in walk(CHANGED, 3000, seed=3):
+    assert errors(verdicts(model, "changed", 1500)) > 10  # a log is taken by hand there, ore with an axe
+    for state, action, args, accepted, effect in walked("changed", 3000, seed=3):
         model.observe(state, action, args, accepted, effect)
-    assert errors(verdicts(model, CHANGED)) == 0
+    assert errors(verdicts(model, "changed", 1500)) == 0
     assert ("take", "relaxed") in {(change.action, change.kind) for change in model.changes}
-    assert all(change.at > 4000 for change in model.changes)
+    assert all(change.at > 2000 for change in model.changes)
 
 
 def test_a_world_met_again_is_known() -> None:
-    model = learned(MEADOW, 4000)
+    model = learned("meadow", 2000)
     before = model.fingerprint()
-    verdicts(model, ISLAND)  # looking around elsewhere teaches nothing
+    verdicts(model, "island")  # looking around elsewhere teaches nothing
     assert model.fingerprint() == before
-    assert errors(verdicts(model, replace(MEADOW, start="hill"))) == 0
+    assert errors(verdicts(model, "from the hill")) == 0

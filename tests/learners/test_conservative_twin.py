@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import random
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from surefoot.learners.conservative import CAUTIONS, ConservativeActionModel
+from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import MISSING, Vocabulary
 
 Vector = tuple[Any, ...]
@@ -198,3 +200,35 @@ def test_a_call_takes_no_more_steps_the_more_was_observed(name: str, caution: st
             call()
         taken.append(sorted(steps(call) for _ in range(60))[30])
     assert taken[1] <= 1.5 * taken[0]
+
+
+class Shade(enum.StrEnum):
+    """Texts that are not just texts."""
+
+    A = "a"
+    E = "e"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_looked_up_at_once_is_what_is_looked_up_with_care(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vector of texts finds its case as it was read, and refused cases share their answers; the twin does neither."""
+    rng = random.Random(seed)
+    labels: list[Any] = rng.choice([list("abe"), [*"abe", Shade.A, Shade.E], [*"abe", 1, None, 0.5, ("a",)]])
+    vocabulary = Vocabulary({f"c{at}": reader(at) for at in range(2)}, hard=rng.choice([(), ("c0",)]))
+    caution: Any = rng.choice(CAUTIONS)
+    quick, careful = (ConservativeActionModel(vocabulary, caution=caution, severity=2.0) for _ in range(2))
+    for n in range(120):
+        state = (rng.choice(labels), rng.choice(labels))
+        accepted = state[0] not in ("e", 1) and rng.random() < 0.9
+        before = quick.observe(state, "do", {}, accepted)
+        with monkeypatch.context() as patched:
+            patched.setattr(ActionEvidence, "recall", lambda self, raw: None)
+            for held in careful._actions.values():
+                held.answers.clear()
+            assert careful.observe(state, "do", {}, accepted) == before
+            asked = (rng.choice(labels), rng.choice(labels))
+            wanted = careful.predict(asked, "do", {})
+        assert quick.predict(asked, "do", {}) == wanted
+        if n % 40 == 39:
+            assert quick.fingerprint() == careful.fingerprint()
+            assert quick.summary("do") == careful.summary("do")

@@ -13,6 +13,14 @@ from surefoot.errors import BadArgument, ValueRejected
 from surefoot.learners.vocabulary import BrokenPredicate, Vocabulary
 
 
+def first(state: Any, args: Any) -> Any:
+    return state[0]
+
+
+def size(state: Any, args: Any) -> int:
+    return len(state)
+
+
 def test_names_are_sorted_and_chosen_by_action() -> None:
     vocabulary = Vocabulary({"b": lambda s, a: 2, "a": lambda s, a: 1}, only={"wait": ["b"], "rest": []})
     assert vocabulary.features({}, "go", {}) == (1, 2)
@@ -89,3 +97,12 @@ def test_fingerprints_move_with_code_closure_defaults_and_settings() -> None:
     }
     assert len(prints) == 8
     assert Vocabulary({"a": above(1)}).fingerprint() == Vocabulary({"a": above(1)}).fingerprint()
+
+
+def test_a_condition_that_could_not_be_read_once_is_read_again_and_copies_read_the_same() -> None:
+    pair = Vocabulary({"first": first, "size": size})
+    assert pair.read(["a"], "look", {}) == (("a", 1), False)
+    assert pair.read([], "look", {}) == ((MISSING, 0), False)
+    for copied in (pair, pickle.loads(pickle.dumps(pair)), copy.deepcopy(pair)):
+        assert copied.read(["b", "c"], "look", {}) == (("b", 2), False)
+        assert copied.fingerprint() == pair.fingerprint()

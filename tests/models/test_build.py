@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import enum
 import math
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import surefoot
-from surefoot.errors import BadModel, ModelError, NotADistribution
+from surefoot.errors import BadModel, ModelError, NotADistribution, UnknownName
 from surefoot.models import BoolDomain, IntDomain, Variable
 from surefoot.models.build import build
 from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain, Model
@@ -113,6 +114,58 @@ def test_states_that_look_alike_stay_apart() -> None:
     assert [model.state_name(model.state(other)) for other in others] == [
         other if isinstance(other, str) else repr(other) for other in others
     ]
+
+
+ALIKE: list[Any] = [
+    1,
+    True,
+    1.0,
+    "1",
+    0,
+    False,
+    -0.0,
+    (1,),
+    (True,),
+    (1.0,),
+    (0,),
+    (-0.0,),
+    ((1,), 0),
+    ((True,), 0),
+    None,
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(ALIKE), min_size=1, max_size=3), min_size=1, max_size=40), st.integers(1, 16))
+def test_look_alikes_stay_apart_whenever_they_are_found(rows: list[list[Any]], limit: int) -> None:
+    """States are numbered many at once; these come in any order, after any number of plain ones."""
+    place = {("at", n): [(0.5, ("at", n + 1)), (0.5, ("one", n))] for n in range(len(rows))}
+
+    def step(state: Any) -> list[tuple[float, Any]]:
+        if isinstance(state, tuple) and state[0] == "at":
+            return place.get(state, [])
+        if isinstance(state, tuple) and state[0] == "one":
+            return [(1 / len(rows[state[1]]), one) for one in rows[state[1]]]
+        return []
+
+    every = dict.fromkeys(repr(one) for row in rows for one in row)
+    model = build(("at", 0), step=step, name=repr)
+    assert set(model.state_names) == set(every) | {repr(one) for one in [*place, ("at", len(rows))]} | {
+        repr(("one", n)) for n in range(len(rows))
+    }
+    if model.n_states > limit:
+        with pytest.raises(BadModel, match=f"more than limit={limit} states; step"):
+            build(("at", 0), step=step, name=repr, limit=limit)
+    assert build(("at", 0), step=step, name=repr, limit=model.n_states) == model
+
+
+def test_names_are_made_when_somebody_asks_and_go_through_a_pickle() -> None:
+    model = build((0, 0), step=lambda s: [(0.5, ((s[0] + 1) % 3, s[1])), (0.5, (s[0], (s[1] + 1) % 3))])
+    again = pickle.loads(pickle.dumps(build((0, 0), step=lambda s: [])))
+    assert list(again.state_names) == ["(0, 0)"]
+    assert model.state((2, 1)) == model.state("(2, 1)") == list(model.state_names).index("(2, 1)")
+    assert "(3, 0)" not in model.state_names
+    with pytest.raises(UnknownName, match=r"there is no state '\(3, 0\)'"):
+        model.state((3, 0))
 
 
 def test_numbers_of_numpy_are_the_same_states_as_pythons() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from surefoot.checking.certificate import confirm
 from surefoot.errors import BadArgument
 from surefoot.models import MDP, MarkovChain, RewardModel
 from surefoot.models.examples import random_mdp
@@ -142,3 +143,35 @@ def test_objectives_that_do_not_fit_are_refused() -> None:
         optimistic(interval, Objective(model.labels["goal"]))
     with pytest.raises(BadArgument, match="transition rewards are for interval models"):
         optimistic(model, Objective(model.labels["goal"], transition=np.zeros(model.n_branches)))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_long_runs_through_a_graph_without_order_take_few_sweeps(engine: Engine) -> None:
+    """A run takes 1e5 steps, and all changes shrink by the same factor just below 1: no bound needs as many sweeps."""
+    if engine == "numba":
+        pytest.importorskip("numba", reason="the package numba (extra: fast) is not installed")
+    rng = np.random.default_rng(5)
+    states, rows = 400, 800
+    target = np.c_[np.sort(rng.permuted(np.tile(np.arange(states), (rows, 1)), axis=1)[:, :3]), np.full(rows, states)]
+    target[rng.random(rows) < 0.5, 3] += 1
+    leaves = 1e-5 * (0.5 + rng.random(rows))
+    share = np.c_[np.tile((1 - leaves)[:, None] / 3, 3), leaves]
+    model = MDP(
+        choice_start=np.r_[np.arange(0, rows + 1, 2), rows, rows],
+        choice_action=np.tile(np.arange(2, dtype=np.int32), states),
+        branch_start=np.arange(rows + 1) * 4,
+        target=target.ravel().astype(np.int32),
+        probability=share.ravel(),
+        initial=0,
+        labels={"goal": [states], "over": [states, states + 1]},
+        rewards={"steps": RewardModel(choice=np.ones(rows))},
+    )
+    least = Objective(model.labels["over"], "min", reward=model.expected_reward("steps"))
+    for text, objective in (
+        ('Pmax=? [ F "goal" ]', Objective(model.labels["goal"])),
+        ('R{"steps"}min=? [ F "over" ]', least),
+    ):
+        found = optimistic(model, objective, engine=engine)
+        assert found.status is Status.CERTIFIED
+        assert found.sweeps < 2_000
+        confirm(model, text, found.policy, found.lower, found.upper)

@@ -21,7 +21,9 @@ def broken_by(name: str, **more: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", MODEL_LIARS)
 def test_every_liar_is_caught_by_its_law(name: str) -> None:
-    assert broken_by(name)[:1] == [MODEL_LIARS[name].law.value]
+    law, laws = MODEL_LIARS[name].law, list(ModelLaw)
+    without = {*MODEL_LIARS[name].options.get("without", ()), *laws[laws.index(law) + 1 :]} - ALWAYS
+    assert broken_by(name, without=without) == [law.value], "no law before it is broken; those after it do not matter"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_the_run_that_is_told_is_the_shortest(name: str, run: list[str]) -> None
 
 
 def test_randomness_after_step_31_takes_32_steps_to_see() -> None:
-    assert "has 32 steps:" in breach_of(LIARS["random outcomes after step 31"].world, examples=8)
+    assert "has 32 steps:" in breach_of(LIARS["random outcomes after step 31"].world, long=40, examples=1)
 
 
 class Trap(Hallway):
@@ -493,7 +493,7 @@ def test_a_no_op_that_is_read_as_a_refusal_leaves_a_trace_on_ice() -> None:
 
 
 class TestCorridor(EnvironmentContract):
-    offered = True
+    offered, steps, long, examples = True, 20, 40, 4
 
     def make(self) -> Corridor:
         return Corridor(length=3)

@@ -5,24 +5,22 @@ from typing import Any
 
 import pytest
 
-from surefoot.errors import ContractBroken
-from surefoot.testing.risk_policies import PolicyLaw, check_risk_policy
+from surefoot.testing._contract import left_out
+from surefoot.testing.risk_policies import ALWAYS, PolicyLaw, _planned, _tried, check_risk_policy
 from surefoot.testing.risk_policy_liars import POLICY_LIARS, Purse
 
 
 def broken_by(name: str, **more: Any) -> list[str]:
-    """Return the laws that a liar breaks, in their order; [] if it passes."""
-    try:
-        check_risk_policy(POLICY_LIARS[name].policy, **more)
-    except ContractBroken as error:
-        told = str(error).partition("Where this policy cannot")[0]
-        return [law.value for law in PolicyLaw if f'"{law.value}"' in told]
-    return []
+    """Return the laws that a liar breaks, in their order; without the words about them, which take a while."""
+    without = left_out(more.get("without", ()), PolicyLaw, ALWAYS)
+    return [law.value for law in _tried(_planned(POLICY_LIARS[name].policy, (None, "a key")), without).broken]
 
 
 @pytest.mark.parametrize("name", POLICY_LIARS)
 def test_every_liar_is_caught_by_its_law(name: str) -> None:
-    assert broken_by(name)[:1] == [POLICY_LIARS[name].law.value]
+    law, laws = POLICY_LIARS[name].law, list(PolicyLaw)
+    without = set(laws[laws.index(law) + 1 :]) - ALWAYS
+    assert broken_by(name, without=without) == [law.value], "no law before it is broken; those after it do not matter"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from surefoot.agent.options import Gain
 from surefoot.agent.playing import Mind, Playing
 from surefoot.agent.replay import Divergence, Replayed, diff, replay
 from surefoot.agent.slow import Search
+from surefoot.agent.uct import UCT
 from surefoot.agent.walks import episode_seed
+from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, NotStarted, ValueRejected
 from surefoot.knowledge.risk import Protect
 from surefoot.protocols import Environment, Outcome, RiskPolicy, SlowPath
@@ -41,7 +43,7 @@ class Agent:
     Args:
         env: the world.
         knowledge: what is known of it, and where all is recorded.
-        slow: the slow path; None: a `Search`.
+        slow: the slow path: a `Search`, a `UCT` for large maps of chance, or a function; None: a `Search`.
         budget: what the slow path may cost in an episode: a `Budget`, or a number of decisions; None: no bound.
         risk: the risk policy; None: `Protect`, which takes what is predicted to be accepted.
         key: makes a plain value of a state, for a world whose states are none; None: they are, or are made of mappings
@@ -105,8 +107,8 @@ class Agent:
             from surefoot.agent.verifying import Verifier, Verify
 
             self.verifier = Verifier(Verify.of(verify), knowledge.journal)
-        mind = Mind(knowledge, slow or Search(), Budget.of(budget), risk or Protect(), gain, key, self.verifier)
-        self._mind = mind
+        budget, ways = Budget.of(budget), Ways(solves=not isinstance(slow, UCT))
+        self._mind = Mind(knowledge, slow or Search(), budget, risk or Protect(), gain, key, self.verifier, ways)
         self._playing: Playing | None = None
         self._option: Option | None = None
         self._next: tuple[str, int | None] = ("main", None)

@@ -65,6 +65,7 @@ class Option:
     instead_of: Any = None
     key: bytes = field(default=b"", compare=False, repr=False)
     shield: str | None = None
+    _row: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Encode the action."""
@@ -88,8 +89,16 @@ class Option:
             return "avoid", self.said or self.reason
         return None if self.failed is None else ("failed", self.failed)
 
+    @property
+    def passes(self) -> bool:
+        """Say whether nothing bars it, nor is it hard."""
+        free = self.gate is None and self.shield is None and self.failed is None
+        return free and not self.hard and self.choice != "avoid"
+
     def encode(self) -> bytes:
-        """Return its exact encoding."""
+        """Return its exact encoding; worked out once."""
+        if self._row:
+            return self._row
         encode = values.encode
         row = _ROW % (
             self.key,
@@ -106,10 +115,11 @@ class Option:
             self.support,
             self.verdict.encode(),
         )
-        if self.shield is None:
-            return row
-        place = row.index(b',"support":', row.rindex(b',"said":'))
-        return b'%b,"shield":%b%b' % (row[:place], encode(self.shield), row[place:])
+        if self.shield is not None:
+            place = row.index(b',"support":', row.rindex(b',"said":'))
+            row = b'%b,"shield":%b%b' % (row[:place], encode(self.shield), row[place:])
+        object.__setattr__(self, "_row", row)
+        return row
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Option:
@@ -233,6 +243,7 @@ def event_of(
         answer.why,
         NOTHING if asked is None else msgspec.Raw(values.encode(asked)),
         NOTHING if spent is None else msgspec.Raw(values.encode(spent)),
+        passing=all([option.passes for option in options]),
     )
     return event
 

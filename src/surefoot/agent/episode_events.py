@@ -14,7 +14,19 @@ import msgspec
 
 from surefoot.knowledge._ledger import Record, _encoded
 
-__all__ = ["NOTHING", "Began", "Came", "Configured", "Decided", "Learned", "Over", "Shielded", "seal_of", "sealed"]
+__all__ = [
+    "NOTHING",
+    "Began",
+    "Came",
+    "Configured",
+    "Decided",
+    "Learned",
+    "Over",
+    "Shielded",
+    "all_pass",
+    "seal_of",
+    "sealed",
+]
 
 NOTHING = msgspec.Raw(b"null")
 """The encoding of None.
@@ -104,7 +116,7 @@ class Decided(Record, frozen=True):
 
     def encode(self) -> bytes:
         """Return the data of the entry that records this event; of the one that was sealed last it is at hand."""
-        event, data = _sealed[0]
+        event, data, _ = _sealed[0]
         return data if event is self else super().encode()
 
 
@@ -134,6 +146,23 @@ class Came(Record, frozen=True):
     goals: tuple[str, ...] = ()
     drift: bool = False
     why: str | None = None
+
+    def encode(self) -> bytes:
+        """Return the data of the entry that records this event."""
+        return _CAME % (
+            _FLAGS[self.done],
+            _FLAGS[self.drift],
+            self.episode,
+            _encoded(self.goals),
+            self.step,
+            bytes(self.to),
+            self.verdict.encode(),
+            b"null" if self.why is None else _encoded(self.why),
+        )
+
+
+_CAME = b'{"done":%b,"drift":%b,"episode":%d,"goals":%b,"step":%d,"to":%b,"verdict":"%b","why":%b}'
+_FLAGS = (b"false", b"true")
 
 
 class Over(Record, frozen=True):
@@ -173,6 +202,23 @@ class Learned(Record, frozen=True):
     length: int
     targets: msgspec.Raw
     skills: msgspec.Raw
+
+
+class Recognised(Record, frozen=True):
+    """Places on a map were recognised as where goals would be reached: their checks said yes to them.
+
+    Attributes:
+        map: which map.
+        targets: {goal: [states]}, of which the map has heard; nobody need have been there.
+
+    Example:
+        >>> Recognised("main", msgspec.Raw(b'{"page":["/faq"]}')).encode()
+        b'{"map":"main","targets":{"page":["/faq"]}}'
+    """
+
+    kind: ClassVar[str] = "recognise"
+    map: str
+    targets: msgspec.Raw
 
 
 class Shielded(Record, frozen=True):
@@ -230,8 +276,12 @@ def sealed(
     why: str,
     answer: msgspec.Raw = NOTHING,
     spent: msgspec.Raw = NOTHING,
+    *,
+    passing: bool = False,
 ) -> Decided:
     """Return a decision with its seal; the arguments are the fields of `Decided`.
+
+    `passing` says that, as is known, no hard check bars any of the options, see `all_pass`.
 
     Example:
         >>> raw = msgspec.Raw(b"0")
@@ -239,15 +289,53 @@ def sealed(
         'fast'
     """
     fields = (episode, step, head, state, goals, options, path, rule, action, goal, why, answer, spent)
-    parts = [_encoded(field) for field in fields]
-    event = Decided(*fields, seal=_digest(parts))
-    named = zip(_NAMES, [*parts, _encoded(event.seal)], strict=True)
-    _sealed[0] = event, b"{" + b",".join([b'"%b":%b' % pair for pair in sorted(named)]) + b"}"
+    parts = [
+        b"%d" % episode,
+        b"%d" % step,
+        b'"%b"' % head.encode(),
+        bytes(state),
+        bytes(goals),
+        bytes(options),
+        b'"%b"' % path.encode(),
+        b'"%b"' % rule.encode(),
+        bytes(action),
+        _encoded(goal),
+        _encoded(why) if why else b'""',
+        bytes(answer),
+        bytes(spent),
+    ]
+    seal = _digest(parts)
+    event = Decided(*fields, seal=seal)
+    _sealed[0] = event, _LINE % tuple([parts[place] if place >= 0 else seal.encode() for place in _ORDER]), passing
     return event
 
 
-_NAMES = [name.encode() for name in Decided.__struct_fields__]
-_sealed: list[tuple[Decided | None, bytes]] = [(None, b"")]
+def all_pass(decided: Decided) -> bool:
+    """Say whether no hard check bars any option of a decision; False too where one would have to look at each.
+
+    Example:
+        >>> raw = msgspec.Raw(b"0")
+        >>> one = sealed(0, 0, "0:0", raw, raw, msgspec.Raw(b"[]"), "fast", "way", raw, None, "")
+        >>> all_pass(one)
+        True
+    """
+    event, _, passing = _sealed[0]
+    if event is decided and passing:
+        return True
+    raw = bytes(decided.options)
+    barred = b'"choice":"avoid"' in raw or b'"shield":"' in raw
+    return not barred and raw.count(_PASSES) == raw.count(b'"verdict":')
+
+
+_PASSES = b'"failed":null,"gain":0.0,"gate":null,"hard":false,'
+"""In the encoding of an option that no check bars, the policy's and the shield's apart."""
+
+
+_SORTED = sorted(Decided.__struct_fields__)
+_LINE = b"{" + b",".join([b'"%b":%%b' % name.encode() for name in _SORTED]) + b"}"
+_LINE = _LINE.replace(b'"seal":%b', b'"seal":"%b"')
+_ORDER = [-1 if name == "seal" else Decided.__struct_fields__.index(name) for name in _SORTED]
+_sealed: list[tuple[Decided | None, bytes, bool]] = [(None, b"", False)]
 
 
 def _digest(parts: list[bytes]) -> str:

@@ -14,12 +14,22 @@ import msgspec
 from surefoot import values
 from surefoot.agent.budget import Spent
 from surefoot.agent.decision import DONE
-from surefoot.agent.episode_events import Began, Came, Configured, Decided, Learned, Over, Shielded
+from surefoot.agent.episode_events import (
+    Began,
+    Came,
+    Configured,
+    Decided,
+    Learned,
+    Over,
+    Recognised,
+    Shielded,
+    all_pass,
+)
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
 
-__all__ = ["DARES", "RENEWS", "Experience", "ExperienceFold", "Running"]
+__all__ = ["DARES", "RENEWS", "TARGETS", "Experience", "ExperienceFold", "Running"]
 
 RENEWS = ("nothing left", "blocked")
 """After which of these rules everything may be put in doubt, once an episode.
@@ -41,8 +51,13 @@ Example:
     (0, 3, 10)
 """
 
-_TARGETS = 64
-"""How many places are remembered for a goal on a map; the newest."""
+TARGETS = 64
+"""How many places are remembered for a goal on a map; the newest.
+
+Example:
+    >>> TARGETS
+    64
+"""
 _RUNS = 4
 _KEPT = 4 * LONGEST * TIMES
 
@@ -203,7 +218,8 @@ class ExperienceFold(EventFold):
     Attributes:
         episodes: how many began.
         running: {number: episode} of those that have not ended.
-        targets: {map: {goal: {encoded state: None}}}, where each goal was reached, the newest 64 places.
+        targets: {map: {goal: {encoded state: None}}}, where each goal was reached, or its check said that it would be,
+            the newest 64 places.
         skills: {(goal, encoded action): Skill}.
         runs: {(map, state, action): [[destination, how often in a row], …]}, the newest 4 runs.
         seen: {(map, state, action): {destination: how often}}, of all times.
@@ -220,7 +236,7 @@ class ExperienceFold(EventFold):
         (1, 'main')
     """
 
-    kinds = (Configured, Began, Decided, Came, Over, Learned, Shielded)
+    kinds = (Configured, Began, Decided, Came, Over, Learned, Recognised, Shielded)
     settings: Configured
 
     def __init__(self, settings: Configured | None = None) -> None:
@@ -254,11 +270,16 @@ class ExperienceFold(EventFold):
                     raise ValueError(f"episode {event.episode} begins where number {self.episodes} should")
                 self.episodes += 1
                 self.running[event.episode] = running = Running(event.episode, event.map, bytes(event.state))
+                self._change(event.map)  # another process may have made the plans that are kept
                 running.reached.extend(event.goals)
                 for goal in event.goals:
                     self._reach(event.map, goal, bytes(event.state))
             case Learned():
                 self._learned(event)
+            case Recognised():
+                for goal, places in plain(event.targets).items():
+                    for place in places:
+                        self._reach(event.map, goal, values.encode_state(place))
             case Shielded():  # it follows from the rest, see `surefoot.agent.verifying`
                 pass
             case _:
@@ -296,12 +317,9 @@ class ExperienceFold(EventFold):
                     running.drift = True
                     self._change(running.map)
         shut = running.shut
-        raw = bytes(event.options)
-        bars = b'"choice":"avoid"', b'"hard":true', b'"shield":"'
-        if not shut and not any(bar in raw for bar in bars):
-            if raw.count(b'"gate":null') == raw.count(b'"failed":null') == raw.count(b'"verdict":'):
-                return
-        for row in _rows(raw):
+        if not shut and all_pass(event):
+            return
+        for row in _rows(bytes(event.options)):
             pair = state, bytes(row.action)
             blocked = row.blocked
             if blocked is None or blocked[0] == "failed" or (running.map, *pair) not in self.refused:
@@ -373,7 +391,7 @@ class ExperienceFold(EventFold):
         places = self.targets.setdefault(map_, {}).setdefault(goal, {})
         if state not in places:
             places[state] = None
-            if len(places) > _TARGETS:
+            if len(places) > TARGETS:
                 del places[next(iter(places))]
             self._change(map_)
 
@@ -456,9 +474,19 @@ class Experience(Ledger[ExperienceFold]):
             self._catch_up()
             return self._fold
 
+    @property
+    def read_upto(self) -> str:
+        """Return the head of the journal, as far as it was read here."""
+        with self._lock:
+            self._catch_up()
+            return f"{self._read}:{self._hash}" if self._read else str(self.head)
+
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""
-        self._note(lambda: event)
+        if self._fold.begun:
+            self._change(lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event))
+        else:
+            self._note(lambda: event)
 
     def events(self) -> Iterable[tuple[int, Record]]:
         """Yield (place in the journal, event) for each recorded event."""

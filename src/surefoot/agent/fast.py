@@ -8,12 +8,17 @@ from surefoot.agent.situation import Situation
 __all__ = ["fast"]
 
 
-def fast(here: Situation) -> Answer | None:
+def fast(here: Situation, *, settle: bool = False) -> Answer | None:
     """Return what is known to help and what the risk policy takes, None to leave it to the slow path.
 
-    For each open goal in order: the first step of the best known way to where it was reached. Then, where no way is
+    For each open goal in order: the first step of the best known way to where it was reached; where that way may be
+    lost, and something that was tried little may be better, it is left to the slow path. Then, where no way is
     known: the next step of a plan that was made before, as long as all goes as planned; an option that is expected to
     reach it, by its predicted effects or because it did so elsewhere more often than not, and that was not tried here.
+
+    Args:
+        here: the situation.
+        settle: take a known way also where something else may be better: there is nobody else to ask.
 
     Cost: one question to the map for each open goal; see `WorldMap.next`.
 
@@ -36,7 +41,7 @@ def fast(here: Situation) -> Answer | None:
         if action is None:
             continue
         option = here.option(action)
-        if option is None or option.choice != "take":
+        if option is None or option.choice != "take" or not (settle or here.hope(goal) is None):
             return None
         return Answer(action, "fast", "way", goal)
     planned = here.follow() if here.running.plan else None

@@ -16,8 +16,9 @@ from surefoot.knowledge.failures import FailureMemory
 from surefoot.knowledge.store import KnowledgeStore
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.learners.conservative import ConservativeActionModel
+from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import Vocabulary
-from surefoot.protocols import ActionModel, Call, call_of
+from surefoot.protocols import ActionModel, Call, Prediction, call_of
 
 __all__ = ["Knowledge", "Place", "exact_vocabulary", "place_of", "raw_of", "stream_of"]
 
@@ -87,11 +88,38 @@ class _Model(ConservativeActionModel):
     """The action model of a knowledge: its vocabulary is read once, since it is not to change under it."""
 
     _digest: str | None = None
+    _alone = True
+    _foretells = False  # nobody reads it
 
     def _fingerprint_of_vocabulary(self) -> str:
         if self._digest is None:
             self._digest = super()._fingerprint_of_vocabulary()
         return self._digest
+
+    def _hidden(self, evidence: ActionEvidence, accepted: int, refused: int) -> bool:
+        self._alone = False  # what was observed of other actions is looked at
+        return super()._hidden(evidence, accepted, refused)
+
+    def _all_hidden(self, evidence: ActionEvidence) -> bool:
+        self._alone = False
+        return super()._all_hidden(evidence)
+
+    def stamp(self, action: str) -> Any:
+        """Return what changes with each observation of an action."""
+        evidence = self._actions.get(action)
+        return None if evidence is None else (evidence, evidence.accepted, evidence.refused, len(self.changes))
+
+    def predict_exactly(self, key: bytes, action: str) -> tuple[Prediction, bool]:
+        """Return what `predict` says of a call without arguments, over the exact state, which is given encoded.
+
+        Also whether it rests on what was observed of this action alone.
+        """
+        with self._lock:
+            self._alone = True
+            features = (key.decode(),)
+            evidence = self._actions.get(action)
+            case = None if evidence is None else evidence.find(features, True)
+            return self._judge(action, evidence, features, case), self._alone
 
 
 class Knowledge:
@@ -286,6 +314,36 @@ class Knowledge:
                 self._calls.clear()
             call = self._calls[key] = call_of(action)
         return call
+
+    def stamp(self, action: str) -> Any:
+        """Return what changes with each observation of an action; as long as it is equal, so are the predictions.
+
+        Example:
+            >>> knowledge = Knowledge()
+            >>> before = knowledge.stamp("go")
+            >>> _ = knowledge.actions.observe("hall", "go", {}, True)
+            >>> before == knowledge.stamp("go"), knowledge.stamp("go") == knowledge.stamp("go")
+            (False, True)
+        """
+        actions = self.actions
+        return actions.stamp(action) if isinstance(actions, _Model) else object()
+
+    def predict(self, here: Place, call: Call) -> tuple[Prediction, bool]:
+        """Return what the action model predicts of a call at a place.
+
+        Returns:
+            the prediction, and whether it rests on nothing but observations of this action. Over the exact state its
+            effects and its next state, which the map knows better, are left out.
+
+        Example:
+            >>> prediction, alone = Knowledge().predict(Place("hall", b'"hall"', "hall"), Call("go"))
+            >>> prediction.verdict, alone
+            ('unknown', True)
+        """
+        actions = self.actions
+        if self.exact and not call.args and isinstance(actions, _Model):
+            return actions.predict_exactly(here.key, call.name)
+        return actions.predict(here.state if self.exact else here.raw, call.name, call.args), False
 
     def verify(self, head: Head | str | None = None, key: Any = None) -> Verification:
         """Check that the journal is whole, and that what is known of episodes, goals and maps is what it says.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -16,6 +16,8 @@ from surefoot.knowledge.risk import Protect
 from surefoot.knowledge.risk_choices import CHOICES
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Call, Prediction, RiskPolicy
+
+_KEPT = 16_384
 
 __all__ = ["PROTECTS", "Gain", "Looker", "in_doubt", "like"]
 
@@ -96,12 +98,15 @@ class Looker:
         knowledge: what is known.
         risk: the risk policy.
         gain: what there is to gain; None: 1 for what is expected to reach an open goal or begins a known way to one.
+        kept: options of before, {encoded state: {encoded action: (stamp, the action's name, option)}}; one is taken
+            again as long as nothing was observed of its action, see `Knowledge.stamp`.
 
     Example:
         >>> from surefoot.agent.experience import Running
         >>> looker = Looker(Knowledge(), Protect(), None)
         >>> running = Running(0, "main", b"0")
-        >>> options, choices = looker.look(Place(0, b"0", 0), ["left", "right"], ("",), running)
+        >>> here, fold = Place(0, b"0", 0), looker.knowledge.experience.fold
+        >>> options, choices = looker.look(here, ["left", "right"], ("",), running, fold)
         >>> [(option.action, option.choice) for option in options]
         [('left', 'ask'), ('right', 'ask')]
     """
@@ -109,9 +114,17 @@ class Looker:
     knowledge: Knowledge
     risk: RiskPolicy
     gain: Gain | None
+    kept: dict[bytes, dict[bytes, tuple[Any, str, Option]]] = field(default_factory=dict)
 
     def look(
-        self, here: Place, offered: Sequence[Any], goals: tuple[str, ...], running: Running
+        self,
+        here: Place,
+        offered: Sequence[Any],
+        goals: tuple[str, ...],
+        running: Running,
+        fold: ExperienceFold,
+        *,
+        gated: bool = False,
     ) -> tuple[tuple[Option, ...], dict[bytes, Any]]:
         """Return the options, each once, and the risk policy's choices by encoded action.
 
@@ -120,17 +133,19 @@ class Looker:
             offered: the actions on offer.
             goals: the open goals.
             running: the episode.
+            fold: what is remembered of all episodes.
+            gated: there are gates to ask.
 
         Raises:
             ValueRejected: an action is no plain value.
         """
         knowledge = self.knowledge
-        gated = bool(knowledge.agenda.gates())
-        failing = bool(knowledge.failures.blocked(here.state))
-        fold = knowledge.experience.fold
+        failing = len(knowledge.failures) > 0 and bool(knowledge.failures.blocked(here.state))
+        lasting = knowledge.exact and not gated and not failing and self.gain is None and type(self.risk) is Protect
         begins = self._begins(here, goals, running, fold)
         options: dict[bytes, Option] = {}
         choices: dict[bytes, Any] = {}
+        kept_here = self.kept.get(here.key, {}) if lasting else {}
         for action in offered:
             key = values.encode_action(action)
             gate, instead = None, None
@@ -141,15 +156,37 @@ class Looker:
                     key = values.encode_action(action)
             if key in options:
                 continue
+            kept = kept_here.get(key)
+            if kept is not None and kept[0] == knowledge.stamp(kept[1]):
+                option = kept[2]
+                if option.verdict != "refuse" or not self._is_doubtful(here, option, running, fold):
+                    options[key], choices[key] = option, None
+                    continue
             failed = None
             if failing:
                 said = knowledge.failures.check(here.state, action, offered)
                 failed = said.reason if said.hard else None
-            option, choices[key] = self._option(
+            option, choices[key], alone = self._option(
                 here, action, key, goals, begins, (gate, failed, instead), fold, running
             )
             options[key] = option
+            if lasting and alone:
+                self._keep(here.key, key, option)
         return tuple(options.values()), choices
+
+    def _is_doubtful(self, here: Place, option: Option, running: Running, fold: ExperienceFold) -> bool:
+        """Say whether a refusal may be in doubt by now, see `in_doubt`."""
+        if (running.map, here.key, option.key) not in fold.refused and option.support < DARES[running.dares]:
+            return True
+        claim = self.knowledge.map(running.map).claim(here.state, option.action)
+        return claim is not None and claim.doubtful
+
+    def _keep(self, here: bytes, key: bytes, option: Option) -> None:
+        """Keep an option that only more observations of its action can change."""
+        name = self.knowledge.call(option.action, key).name
+        if len(self.kept) >= _KEPT:
+            self.kept.clear()
+        self.kept.setdefault(here, {})[key] = self.knowledge.stamp(name), name, option
 
     def _begins(self, here: Place, goals: tuple[str, ...], running: Running, fold: ExperienceFold) -> frozenset[bytes]:
         """Return the encoded first actions of known ways, where a policy weighs what there is to gain."""
@@ -183,13 +220,13 @@ class Looker:
         checked: tuple[tuple[str, str] | None, str | None, Any],
         fold: ExperienceFold,
         running: Running,
-    ) -> tuple[Option, Any]:
+    ) -> tuple[Option, Any, bool]:
+        """Return an option, the policy's choice, and whether it rests on nothing but observations of its action."""
         knowledge = self.knowledge
-        call = knowledge.call(action, key)
-        state = here.state if knowledge.exact else here.raw
-        prediction = knowledge.actions.predict(state, call.name, call.args)
+        prediction, alone = knowledge.predict(here, knowledge.call(action, key))
         cases = DARES[running.dares] if (running.map, here.key, key) not in fold.refused else 0
-        prediction = in_doubt(knowledge.map(running.map), here.state, action, prediction, cases)
+        doubted = in_doubt(knowledge.map(running.map), here.state, action, prediction, cases)
+        alone, prediction = alone and doubted is prediction, doubted
         advances: tuple[str, ...] = ()
         if prediction.next_state is not None and prediction.verdict != "refuse":
             if (running.map, here.key, key) not in fold.runs:
@@ -219,7 +256,7 @@ class Looker:
             instead,
             key,
         )
-        return option, choice
+        return option, choice, alone
 
     def _foreseen(
         self, prediction: Prediction, goals: tuple[str, ...], fold: ExperienceFold, running: Running

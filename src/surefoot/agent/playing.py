@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from surefoot import values
-from surefoot.agent import loop
+from surefoot.agent import loop, telling
 from surefoot.agent.budget import Budget
 from surefoot.agent.decision import DONE, Answer, Option, event_of
 from surefoot.agent.episode import Episode, Stopped
@@ -20,8 +20,10 @@ from surefoot.agent.fast import fast
 from surefoot.agent.imagining import Ahead
 from surefoot.agent.knowledge_base import Knowledge, Place, place_of
 from surefoot.agent.options import Gain, Looker
+from surefoot.agent.recognising import recognise
 from surefoot.agent.situation import Situation, situation_of
 from surefoot.agent.slow import Proposal, Search, judge, snapshot
+from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.protocols import Outcome, RiskPolicy, SlowPath
@@ -51,7 +53,7 @@ class Mind:
         risk: the risk policy.
         gain, key: see `Agent`.
         verifier: keeps the shield of what was learned; None without one.
-        ways: its plans; `noticed`: what it reported to each map already.
+        ways: its plans; `noticed`: what it reported to each map already; `kept`: options of before, see `Looker`.
 
     Example:
         >>> from surefoot import Protect
@@ -68,6 +70,8 @@ class Mind:
     verifier: Verifier | None = None
     ways: Ways = field(default_factory=Ways)
     noticed: dict[str, loop.Noticed] = field(default_factory=dict)
+    looked: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     def place(self, state: Any) -> Place:
         """Return a state in the forms in which it is needed."""
@@ -91,10 +95,10 @@ def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
 
     Example:
         >>> name_of_slow(Search()), name_of_slow(len)
-        ({'search': {'depth': 24, 'expansions': 256, 'layered': True}}, {'name': 'len'})
+        ({'search': {'layered': True, 'expansions': 256, 'depth': 24}}, {'name': 'len'})
     """
     if isinstance(slow, Search):
-        return {"search": {"depth": slow.depth, "expansions": slow.expansions, "layered": slow.layered}}
+        return {"uct" if isinstance(slow, UCT) else "search": {f.name: getattr(slow, f.name) for f in fields(slow)}}
     return {"name": str(getattr(slow, "__name__", type(slow).__name__))}
 
 
@@ -158,8 +162,9 @@ class Playing:
         self._why = ""
         self._over = False
         self._noticed = mind.noticed.setdefault(map_, loop.Noticed())
-        self._looker = Looker(knowledge, mind.risk, mind.gain)
+        self._looker = Looker(knowledge, mind.risk, mind.gain, mind.kept)
         self._charged: Any = None
+        self._gated = False
         self._declared = bool(knowledge.agenda.goals())
         self._check_goals()
 
@@ -186,26 +191,30 @@ class Playing:
     def _decide(self, shown: loop.Look) -> Option | None:
         """Decide once; None when it ended, or when everything was put in doubt and has to be decided again."""
         knowledge, running, here = self._knowledge, self.running, self.here
-        loop.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
+        telling.arrive_at(self.known, here, shown, self._mind.place, self._noticed)
         goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
-        options, choices = self._looker.look(here, shown.offered, goals, running)
+        if self._declared and self._mind.key is None:
+            recognise(knowledge, self.known, running.map, goals, here.key, self._mind.looked)
+        self._gated = bool(knowledge.agenda.gates())
+        fold = knowledge.experience.fold
+        options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)
         verifier = self._mind.verifier
         if verifier is not None:
             options = verifier.judge(running.map, here.key, options, lambda e: loop.note(knowledge.experience, e))
-        head = str(knowledge.head)
+        head = knowledge.experience.read_upto
         situation = situation_of(
             (here.state, here.key),
             goals,
             options,
             self.known,
-            knowledge.experience.fold,
+            fold,
             running,
             self._mind.ways,
             self._ahead(),
         )
-        dares, kinds = running.dares, situation.kinds
-        may_doubt = knowledge.experience.fold.may_doubt(running)
+        dares, may_doubt = running.dares, fold.may_doubt(running)
         answer, asked, spent = self._answer(situation)
+        kinds = situation.kinds if answer.action is None else frozenset()
         place = running.episode, running.steps, head, here.key
         loop.note(knowledge.experience, event_of(place, goals, options, answer, asked, spent))
         if answer.action is None:
@@ -238,6 +247,9 @@ class Playing:
         mind = self._mind
         gone = mind.budget.used_up(self.running.spent)
         if gone is not None:
+            settled = fast(here, settle=True)
+            if settled is not None:
+                return settled, None, None
             return Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}"), None, None
         began = time.perf_counter()
         if isinstance(mind.slow, Search):
@@ -263,8 +275,7 @@ class Playing:
         if not isinstance(outcome, Outcome):
             raise ValueRejected(f"the environment returned {outcome!r}: it must return an Outcome")
         knowledge, there = self._knowledge, self._mind.place(outcome.state)
-        agenda = self._declared or bool(knowledge.agenda.gates())
-        loop.took(knowledge, self.running, option, self.here, outcome, there, agenda=agenda)
+        telling.took(knowledge, self.running, option, self.here, outcome, there, agenda=self._declared or self._gated)
         if self._charged is not None:
             self._settle(option, outcome)
         self._problems = knowledge.problems
@@ -273,7 +284,7 @@ class Playing:
             self._check_goals()
             return
         self._over = True
-        loop.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
+        telling.arrive_at(self.known, there, loop.Look({}, (), ()), self._mind.place, self._noticed, over=True)
         self._check_goals()
         if self.stopped is None:
             self.end(Stopped.LOST if self._declared else Stopped.DONE)

@@ -25,6 +25,7 @@ from surefoot.agent.knowledge_base import Knowledge, place_of, raw_of, stream_of
 from surefoot.agent.options import PROTECTS, in_doubt
 from surefoot.agent.situation import situation_of
 from surefoot.agent.slow import Search, judge
+from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, SurefootError
 from surefoot.journal import Journal
@@ -145,6 +146,11 @@ def replay(knowledge: Knowledge) -> Replayed:
     return Replayed(copy.decisions, copy.predicted)
 
 
+def _slow_of(rules: Mapping[str, Any]) -> Search:
+    """Return the slow path that is recorded."""
+    return UCT(**rules["uct"]) if "uct" in rules else Search(**rules["search"])
+
+
 def _as_recorded(decision: Decision) -> Answer:
     """Return a decision that rests on a plan which cannot be made again."""
     return Answer(decision.action, decision.path, decision.rule, decision.goal, decision.why, decision.answer)
@@ -161,7 +167,7 @@ class _Copy:
         self._agenda = Agenda(journal=self._journal)
         self._failures = FailureMemory(journal=self._journal)
         self._maps: dict[str, WorldMap] = {}
-        self._ways = Ways()
+        self._ways = {"uct": Ways(solves=False), "search": Ways()}
         self._exact = knowledge.exact
         self._rules: dict[int, Mapping[str, Any]] = {}
         self._hashes: list[str] = []
@@ -236,16 +242,19 @@ class _Copy:
         self._check_options(decision, rules, known, running)
         place = decision.state, key
         ahead = self._ahead(decision, rules, known)
-        here = situation_of(place, decision.goals, decision.options, known, fold, running, self._ways, ahead)
+        ways = self._ways["uct" if "uct" in rules["slow"] else "search"]
+        here = situation_of(place, decision.goals, decision.options, known, fold, running, ways, ahead)
         answer = fast(here)
         spends = answer is None
         if answer is None:
             gone = Budget(**rules["budget"]).used_up(running.spent)
             if gone is not None:
                 spends = False
-                answer = Answer(None, "none", "out of budget", None, f"the slow path has used up its {gone}")
-            elif "search" in rules["slow"]:
-                answer = Search(**rules["slow"]["search"]).find(here)
+                answer = fast(here, settle=True) or Answer(
+                    None, "none", "out of budget", None, f"the slow path has used up its {gone}"
+                )
+            elif "search" in rules["slow"] or "uct" in rules["slow"]:
+                answer = _slow_of(rules["slow"]).find(here)
                 if answer.plan is None and decision.answer is not None and not self._can_think(rules):
                     answer = _as_recorded(decision)
                 _same("answer", decision.answer, answer.plan)
@@ -356,18 +365,19 @@ class Divergence:
         return f"step {self.step}: {self.a} against {self.b}"
 
 
-def diff(knowledge: Knowledge, a: int, b: int) -> Divergence | None:
+def diff(knowledge: Knowledge, a: int, b: int, other: Knowledge | None = None) -> Divergence | None:
     """Return where two recorded episodes first went apart, None when they did not.
 
     Args:
-        knowledge: whose journal holds both.
-        a: the number of one.
+        knowledge: whose journal holds the one, and, without `other`, both.
+        a: the number of the one.
         b: the number of the other.
+        other: whose journal holds the other.
 
     Raises:
         BadArgument: there is no such episode.
 
-    Cost: a pass over the journal.
+    Cost: a pass over each journal.
 
     Example:
         >>> from surefoot import Agent
@@ -378,28 +388,33 @@ def diff(knowledge: Knowledge, a: int, b: int) -> Divergence | None:
         >>> diff(knowledge, 0, 1).what
         'decision'
     """
-    told: dict[int, list[tuple[str, str]]] = {a: [], b: []}
+    one, two = _told(knowledge, a), _told(knowledge if other is None else other, b)
+    for place in range(max(len(one), len(two))):
+        here = one[place] if place < len(one) else ("end", "the end")
+        there = two[place] if place < len(two) else ("end", "the end")
+        if here != there:
+            what = "end" if "end" in (here[0], there[0]) else here[0]
+            step = sum(kind == "outcome" for kind, _ in (one if len(one) >= place else two)[:place])
+            return Divergence(step, what, here[1], there[1])
+    return None
+
+
+def _told(knowledge: Knowledge, number: int) -> list[tuple[str, str]]:
+    """Return the decisions and outcomes of an episode in words."""
+    told: list[tuple[str, str]] = []
     begun: set[int] = set()
     for _, event in knowledge.experience.events():
         if isinstance(event, Began):
             begun.add(event.episode)
-        elif isinstance(event, Decided) and event.episode in told:
+        elif isinstance(event, Decided) and event.episode == number:
             shown = _plain(event.action), _plain(event.state)
             chose = "nothing" if shown[0] is None else repr(shown[0])
-            told[event.episode].append(("decision", f"{chose} in {shown[1]!r} ({event.path}, {event.rule})"))
-        elif isinstance(event, Came) and event.episode in told:
-            told[event.episode].append(("outcome", f"{event.verdict}, to {_plain(event.to)!r}"))
-    for number in (a, b):
-        if number not in begun:
-            raise BadArgument(f"there is no episode {number!r}: the journal holds {len(begun)}, numbered from 0")
-    for place in range(max(len(told[a]), len(told[b]))):
-        one = told[a][place] if place < len(told[a]) else ("end", "the end")
-        other = told[b][place] if place < len(told[b]) else ("end", "the end")
-        if one != other:
-            what = "end" if "end" in (one[0], other[0]) else one[0]
-            step = sum(kind == "outcome" for kind, _ in (told[a] if len(told[a]) >= place else told[b])[:place])
-            return Divergence(step, what, one[1], other[1])
-    return None
+            told.append(("decision", f"{chose} in {shown[1]!r} ({event.path}, {event.rule})"))
+        elif isinstance(event, Came) and event.episode == number:
+            told.append(("outcome", f"{event.verdict}, to {_plain(event.to)!r}"))
+    if number not in begun:
+        raise BadArgument(f"there is no episode {number!r}: the journal holds {len(begun)}, numbered from 0")
+    return told
 
 
 def _plain(raw: msgspec.Raw) -> Any:

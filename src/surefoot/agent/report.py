@@ -15,7 +15,7 @@ from surefoot.agent.episode import Episode, Stopped
 from surefoot.agent.episode_events import Began, Came, Decided, Over, Shielded
 from surefoot.agent.knowledge_base import Knowledge
 
-__all__ = ["Shown", "Told", "gather", "in_words", "page", "write_page"]
+__all__ = ["Shown", "Told", "gather", "in_words", "page", "page_of_many", "write_page"]
 
 _SHOWN = 2_000
 
@@ -144,10 +144,9 @@ def in_words(told: Told) -> str:
         >>> in_words(Told())
         '0 episodes, 0 decisions: 0 fast, 0 slow'
     """
-    counts = told.decisions
-    head = (
-        f"{len(told.episodes)} episodes, {sum(counts.values())} decisions: {counts['fast']} fast, {counts['slow']} slow"
-    )
+    counts, episodes = told.decisions, len(told.episodes)
+    head = f"{episodes} episode{'s' * (episodes != 1)}, {sum(counts.values())} decisions: "
+    head += f"{counts['fast']} fast, {counts['slow']} slow"
     shields = [f"  shield on {map_!r}: {said}" for map_, said in told.shields.items()]
     return "\n".join([head, *(f"  {episode}" for episode in told.episodes), *shields])
 
@@ -163,6 +162,12 @@ code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}.fast{color:#00695c
 """
 
 
+_HEAD = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>What the agent did</title>'
+    f"<style>{_STYLE}</style><h1>What the agent did</h1>"
+)
+
+
 def page(told: Told) -> str:
     """Return one page of HTML: the episodes, and under each its decisions with what was on offer.
 
@@ -170,9 +175,31 @@ def page(told: Told) -> str:
         >>> page(Told()).startswith("<!doctype html>")
         True
     """
+    return "".join([_HEAD, *_body(told), "</html>\n"])
+
+
+def page_of_many(named: Mapping[str, Told]) -> str:
+    """Return one page of HTML for several journals: a line for each, then what each tells.
+
+    Example:
+        >>> page_of_many({"seed 1": Told()}).count("<h2>seed 1</h2>")
+        1
+    """
+    parts = [_HEAD, "<table><tr><th>journal<th>episodes<th>ended well<th>steps<th>decisions<th>fast<th>slow</tr>"]
+    for name, told in named.items():
+        counts, episodes = told.decisions, told.episodes
+        well, steps = sum(map(bool, episodes)), sum(episode.steps for episode in episodes)
+        cells = (name, len(episodes), well, steps, sum(counts.values()), counts["fast"], counts["slow"])
+        parts.append(f"<tr>{''.join(f'<td>{_text(cell)}' for cell in cells)}</tr>")
+    parts.append("</table>")
+    for name, told in named.items():
+        parts += [f"<h2>{_text(name)}</h2>", *_body(told)]
+    return "".join([*parts, "</html>\n"])
+
+
+def _body(told: Told) -> list[str]:
+    """Return what a page says of one journal."""
     parts = [
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>What the agent did</title>',
-        f"<style>{_STYLE}</style><h1>What the agent did</h1>",
         f"<p>{_text(in_words(told).splitlines()[0])}. The journal's head: <code>{_text(told.head)}</code></p>",
         "<table><tr><th>episode<th>map<th>ended<th>steps<th>refused<th>fast<th>slow<th>reached</tr>",
     ]
@@ -183,7 +210,7 @@ def page(told: Told) -> str:
     parts.append("</table>")
     parts += [f"<p>Shield on {_text(repr(map_))}: {_text(said)}.</p>" for map_, said in told.shields.items()]
     if told.skills:
-        parts.append("<h2>What helped</h2><table><tr><th>goal<th>action<th>reached it<th>of</tr>")
+        parts.append("<h3>What helped</h3><table><tr><th>goal<th>action<th>reached it<th>of</tr>")
         for goal, action, reached, taken in told.skills:
             parts.append(
                 f"<tr><td>{_text(goal or 'done')}<td><code>{_text(repr(action))}</code><td>{reached}<td>{taken}</tr>"
@@ -194,7 +221,7 @@ def page(told: Told) -> str:
         parts.append("<tr><th>step<th>state<th>action<th>path<th>came of it<th>on offer</tr>")
         parts += [_row(row) for row in rows]
         parts.append("</table></details>")
-    return "".join(parts) + "</html>\n"
+    return parts
 
 
 def _row(row: Shown) -> str:
@@ -223,8 +250,8 @@ def _text(value: object) -> str:
     return markup.escape(str(value))
 
 
-def write_page(told: Told, path: str | os.PathLike[str]) -> None:
-    """Write the page to a file, whole or not at all.
+def write_page(told: Told | Mapping[str, Told], path: str | os.PathLike[str]) -> None:
+    """Write the page of one journal, or of several by name, to a file, whole or not at all.
 
     Example:
         >>> import os, tempfile
@@ -236,7 +263,7 @@ def write_page(told: Told, path: str | os.PathLike[str]) -> None:
     place = Path(path)
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
-        beside.write_text(page(told), encoding="utf-8")
+        beside.write_text(page(told) if isinstance(told, Told) else page_of_many(told), encoding="utf-8")
         os.replace(beside, place)
     finally:
         beside.unlink(missing_ok=True)

@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from surefoot import values
-from surefoot.agent import loop
+from surefoot.agent import loop, report
 from surefoot.agent.agent import Agent
 from surefoot.agent.episode import Episode
 from surefoot.agent.episode_events import Learned
 from surefoot.agent.knowledge_base import Knowledge
+from surefoot.agent.replay import Divergence, Replayed, diff, replay
 from surefoot.errors import BadArgument
 from surefoot.knowledge.worldmap import WorldMap
 
@@ -45,6 +46,60 @@ class Many:
     def __bool__(self) -> bool:
         """Say whether every process came to its end."""
         return not self.failed
+
+    def replay(self, make: Callable[[Path], Agent]) -> dict[int, Replayed]:
+        """Make every decision of every journal again; see `surefoot.agent.replay`.
+
+        A decision belongs to the journal that it read, so each journal is replayed by itself: what is merged of them
+        into one knowledge is what they learned, not their episodes.
+
+        Args:
+            make: what `run_many` was given: its agents know the vocabulary.
+
+        Returns:
+            {seed: what came of it}, of the seeds that have a journal.
+
+        Cost: that of deciding once more.
+        """
+        found = {}
+        for seed, path in self._there():
+            with make(path).knowledge as knowledge:
+                found[seed] = replay(knowledge)
+        return found
+
+    def diff(self, run_a: tuple[int, int], run_b: tuple[int, int]) -> Divergence | None:
+        """Return where two episodes first went apart, each given as (seed, number in its journal); None: nowhere.
+
+        Raises:
+            BadArgument: there is no such journal, or no such episode in it.
+
+        Cost: a pass over each journal.
+        """
+        for seed, _ in (run_a, run_b):
+            if seed not in dict(self._there()):
+                raise BadArgument(
+                    f"there is no journal of the seed {seed!r}; there are {[s for s, _ in self._there()]}"
+                )
+        with Knowledge(self.journals[run_a[0]]) as one, Knowledge(self.journals[run_b[0]]) as other:
+            return diff(one, run_a[1], run_b[1], other)
+
+    def report(self, html: str | os.PathLike[str] | None = None) -> str:
+        """Return what happened in all of them, in words; with `html` also write it as one readable page.
+
+        Cost: a pass over each journal.
+        """
+        told = {}
+        for seed, path in self._there():
+            with Knowledge(path) as knowledge:
+                told[f"seed {seed}"] = report.gather(knowledge)
+        if html is not None:
+            report.write_page(told, html)
+        words = [f"{name}: {report.in_words(one)}" for name, one in told.items()]
+        return "\n".join([*words, *(f"seed {seed}: failed: {why}" for seed, why in self.failed.items())])
+
+    def _there(self) -> list[tuple[int, Path]]:
+        """Return the seeds that have a journal, each with its path."""
+        return [(seed, path) for seed, path in self.journals.items() if path.exists()]
 
 
 def run_many(

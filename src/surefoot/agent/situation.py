@@ -20,7 +20,7 @@ _AGAIN = 3
 """After how many steps a place where something failed is worth a visit again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Situation:
     """All that the fast and the slow path read; deciding twice gives the same answer.
 
@@ -55,9 +55,16 @@ class Situation:
 
     def option(self, action: Any) -> Option | None:
         """Return the option that is this action, None when it is not on offer or does not pass."""
-        key = values.encode_action(action)
-        found = next((option for option in self.options if option.key == key), None)
-        return None if found is None or key in self.blocked else found
+        return self.option_of(values.encode_action(action))
+
+    def option_of(self, key: bytes) -> Option | None:
+        """Return the option whose action is encoded so, None when it is not on offer or does not pass."""
+        if key in self.blocked:
+            return None
+        for option in self.options:
+            if option.key == key:
+                return option
+        return None
 
     def way(self, goal: str) -> Any:
         """Return the first action of the best known way to where a goal was reached, None without one."""
@@ -71,6 +78,16 @@ class Situation:
         if action is None or not self.blocked or values.encode_action(action) not in self.blocked:
             return action
         return self.ways.next(self.known, which, self.state, targets, self.barred)
+
+    def hope(self, goal: str) -> Option | None:
+        """Return the option that may make it likelier to reach a goal, where the best known way may be lost."""
+        running = self.running
+        if not self.known.stochastic or self.without:
+            return None
+        places = self.fold.targets.get(running.map, {}).get(goal, ())
+        which = running.map, self.fold.version.get(running.map, 0)
+        action = self.ways.hope(self.known, which, self.state, [place for place in places if place != self.key])
+        return None if action is None else self.option(action)
 
     def follow(self) -> Answer | None:
         """Return the next step of the newest plan of this episode, None where it does not hold any more."""

@@ -94,6 +94,9 @@ class Search:
     def find(self, here: Situation) -> Answer:
         """Return what to do, or why there is nothing to do; pure."""
         for goal in here.goals:
+            hope = here.hope(goal)
+            if hope is not None:
+                return Answer(hope.action, "slow", "hope", goal, "it may be likelier to arrive")
             option = self._known(here, goal)
             if option is not None:
                 return Answer(option.action, "slow", "way", goal)

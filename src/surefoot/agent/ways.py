@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from surefoot import values
+from surefoot.knowledge.routes import LOST
 from surefoot.knowledge.worldmap import WorldMap
 
 __all__ = ["Ways"]
 
-_PLANS = 16
+_PLANS = 32
+_MUCH = 0.01
+_Costs = Mapping[Any, tuple[float, Any]]
 
 
 class Ways:
@@ -19,6 +22,9 @@ class Ways:
     A plan for a map of chance is a solve over the whole map. It is made anew when a place, an outcome or a refusal is
     new, when something was contradicted, and when an action has been taken twice as often as before (`version`): a plan
     is then never older than half of what was observed.
+
+    Args:
+        solves: plan on maps of chance; False: no way is known there, and somebody else has to find one.
 
     Source: re-planning when counts have doubled, Jaksch, Ortner and Auer 2010, sec. 3 (UCRL2).
 
@@ -29,9 +35,10 @@ class Ways:
         'north'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, solves: bool = True) -> None:
         """Keep no plan yet."""
-        self._plans: dict[tuple[str, frozenset[bytes]], tuple[int, Mapping[Any, tuple[float, Any]]]] = {}
+        self._solves = solves
+        self._plans: dict[tuple[str, str, frozenset[bytes]], tuple[int, _Costs]] = {}
         self._wanted: dict[frozenset[bytes], list[Any]] = {}
 
     def next(
@@ -59,15 +66,48 @@ class Ways:
             wanted = self._wanted[key] = [values.decode_known(target) for target in sorted(key)]
             if len(self._wanted) > _PLANS:
                 del self._wanted[next(iter(self._wanted))]
+        if known.stochastic and not self._solves:
+            return None
         if without:
             return known.next_without(state, wanted, without)
         if not known.stochastic:
-            return known.next(state, wanted)
+            action = known.next_encoded(values.encode_state(state), key)
+            return None if action is None else values.decode_known(action)
+        found = self._plan(which, key, wanted, known.distances).get(state)
+        return None if found is None else found[1]
+
+    def hope(self, known: WorldMap, which: tuple[str, int], state: Any, targets: Collection[bytes]) -> Any:
+        """Return the action that may make it likelier to arrive by more than 1 %, for all that is known; None for none.
+
+        On a certain map there is none: there a way is sure. See `WorldMap.hopes`.
+
+        Example:
+            >>> known = WorldMap(stochastic=True)
+            >>> for place in ("shore", "water", "water"):
+            ...     _ = known.arrive("ice", "walk", place)
+            >>> _ = known.see("ice", "crawl")
+            >>> Ways().hope(known, ("main", 1), "ice", (b'"shore"',))
+            'crawl'
+        """
+        if not targets or not known.stochastic or not self._solves:
+            return None
+        key = frozenset(targets)
+        wanted = [values.decode_known(target) for target in sorted(key)]
+        sure = self._plan(which, key, wanted, known.distances).get(state, (LOST, None))[0]
+        if sure < LOST * _MUCH:
+            return None
+        cost, action = self._plan(which, key, wanted, known.hopes).get(state, (LOST, None))
+        return action if cost < sure - LOST * _MUCH else None
+
+    def _plan(
+        self, which: tuple[str, int], key: frozenset[bytes], wanted: list[Any], solve: Callable[[list[Any]], _Costs]
+    ) -> _Costs:
+        """Return a plan for a map of chance: the one that is kept, or a new one."""
         name, version = which
-        kept = self._plans.get((name, key))
+        asked = name, solve.__name__, key
+        kept = self._plans.get(asked)
         if kept is None or kept[0] != version:
-            kept = self._plans[name, key] = version, known.distances(wanted)
+            kept = self._plans[asked] = version, solve(wanted)
             if len(self._plans) > _PLANS:
                 del self._plans[next(iter(self._plans))]
-        found = kept[1].get(state)
-        return None if found is None else found[1]
+        return kept[1]

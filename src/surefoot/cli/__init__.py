@@ -4,10 +4,13 @@
 |---|---|
 | `surefoot explore WORLD` | check whatever can be reached and nobody has checked |
 | `surefoot walk WORLD --to STATE` | get to a state |
+| `surefoot agent WORLD --goal STATE` | let an agent act, and keep what it knows |
 | `surefoot way` | show the cheapest known way between two states |
 | `surefoot show` | show what a map knows, of the world or of one state |
 | `surefoot why` | tell the story of one claim: who said what, on what evidence |
 | `surefoot verify` | check that a record is whole, and the one you hold a head or a key of |
+| `surefoot replay JOURNAL` | make each decision of an agent again, from its journal alone |
+| `surefoot report JOURNAL` | say what an agent did, as a page too |
 | `surefoot export` | write a map as a page, or as DOT, GraphML or JSON |
 | `surefoot learn JOURNAL` | make a model of what happened, with intervals that hold with a stated confidence |
 | `surefoot check MODEL PROPERTY` | work out what a model keeps of a property, with proved bounds |

@@ -19,7 +19,10 @@ from surefoot.errors import BadProperty, SurefootError, Undecided
 
 __all__ = ["COMMANDS", "run"]
 
-COMMANDS = ("explore", "walk", "way", "show", "why", "verify", "export", "learn", "check", "shield", "demo")
+COMMANDS = (
+    *("explore", "walk", "agent", "way", "show", "why", "verify", "replay", "report"),
+    *("export", "learn", "check", "shield", "demo"),
+)
 """The commands, in the order in which they are listed; each is `command` in the module of its name.
 
 Example:

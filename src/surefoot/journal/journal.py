@@ -288,7 +288,8 @@ class Journal:
 
     def __len__(self) -> int:
         """Return the number of entries, those of other writers included."""
-        self._still_open()
+        if self._closed:
+            self._still_open()
         return len(self._backend)
 
     def _still_open(self) -> None:

@@ -44,6 +44,8 @@ def _encoded(value: Any) -> bytes:
     kind = type(value)
     if kind is msgspec.Raw:
         return bytes(value)
+    if kind is str:
+        return values.encode(value)
     if value is None or kind is bool or value == ():
         return _WORDS[value]
     return values.encode(value)

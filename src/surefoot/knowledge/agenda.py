@@ -354,6 +354,23 @@ class Agenda(Declarations):
         now, _ = run_checks(checks, state, sticky=False)
         return tuple(name for name in asked if now[name])
 
+    def check_digest(self, goal: str) -> str:
+        """Return the fingerprint of a goal's done check; a goal that was declared anew with another check has another.
+
+        Raises:
+            BadArgument: there is no such goal.
+
+        Example:
+            >>> agenda = Agenda().goal("wood", lambda s: s > 0)
+            >>> before = agenda.check_digest("wood")
+            >>> agenda.goal("wood", lambda s: s > 1, replace=True).check_digest("wood") == before
+            False
+        """
+        with self._lock:
+            self._catch_up()
+            require_known([goal], self._fold.goals, "check_digest names", "goals")
+            return self._fold.goals[goal].declared.done
+
     def goals(self, *state: Any) -> tuple[GoalView, ...]:
         """Return every goal as it stands, in the order of declaration.
 

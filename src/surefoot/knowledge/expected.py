@@ -4,9 +4,14 @@ Each claim is an action of a stochastic shortest path problem: confirmed, it cos
 with its frequency; unchecked, it costs `hypothesis_cost` and leads where it is said to. An outcome from which no way
 to a target is known costs `LOST`, so that the likeliest ways come first and the cheapest of those next.
 
+With hope, each claim that was taken less than 16 times has one more outcome that nobody has seen: a target. Taken n
+times, it leads there with the probability 1 / (n + 1); never taken, for certain. So what was tried little looks good,
+and less so each time it is tried.
+
 Source: stochastic shortest paths, Bertsekas and Tsitsiklis 1991; a finite penalty for dead ends, Kolobov, Mausam and
 Weld 2012, sec. 3 (fSSPUDE); policy iteration from a proper policy, Puterman 1994, sec. 7.2.5, each evaluation one
-sparse solve.
+sparse solve; the hoped-for outcome is the optimistic initial model of Szita and Lőrincz 2008, sec. 4 (OIM), with one
+imagined visit, and an end to it as in R-max, Brafman and Tennenholtz 2002.
 """
 
 from __future__ import annotations
@@ -21,17 +26,9 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import spsolve
 
 from surefoot.knowledge.fold import CONFIRMED, REFUSED, Fold
-from surefoot.knowledge.routes import INFINITE
+from surefoot.knowledge.routes import INFINITE, LOST, TRIES
 
 __all__ = ["LOST"]
-
-LOST = 1_000_000.0
-"""What it costs to end where no way to a target is known.
-
-Example:
-    >>> LOST
-    1000000.0
-"""
 
 _EQUAL = 1e-9
 
@@ -44,24 +41,33 @@ class ExpectedRouter:
         targets: the encodings of the target states; None: the states where something is left to learn.
         confirmed_only: plan over confirmed claims alone.
         rank: an action's place in the order in which equally good actions are chosen.
+        hopeful: plan with hope.
 
     Cost: one shortest-path search and a few sparse solves over the whole map; after that constant a question.
     """
 
     def __init__(
-        self, fold: Fold, targets: frozenset[bytes] | None, confirmed_only: bool, rank: Callable[[int], Any]
+        self,
+        fold: Fold,
+        targets: frozenset[bytes] | None,
+        confirmed_only: bool,
+        rank: Callable[[int], Any],
+        *,
+        hopeful: bool = False,
     ) -> None:
         """Solve it."""
         self._fold = fold
         self._at = fold.ordinal, fold.epoch
         self._rank = rank
-        states = len(fold.state_key)
+        states = len(fold.state_key) + hopeful  # the last one is where hope leads
         self._goal = np.zeros(states, dtype=bool)
         if targets is None:
-            self._goal[:] = np.array(fold.opens, dtype=np.int64) > 0
+            self._goal[: len(fold.opens)] = np.array(fold.opens, dtype=np.int64) > 0
         else:
             self._goal[[fold.state_id[key] for key in targets if key in fold.state_id]] = True
-        self._claims, self._cost, self._leads = _model(fold, confirmed_only)
+        if hopeful:
+            self._goal[-1] = True
+        self._claims, self._cost, self._leads = _model(fold, confirmed_only, states, hopeful=hopeful)
         origins = np.array(fold.origin, dtype=np.int64)
         self._origin: NDArray[np.int64] = origins[self._claims]
         self._value = self._solve(states)
@@ -96,7 +102,7 @@ class ExpectedRouter:
 
     def all(self) -> list[float]:
         """Return every state's expected cost."""
-        return [self.distance(s) for s in range(len(self._value))]
+        return [self.distance(s) for s in range(len(self._fold.state_key))]
 
     def _quality(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the expected cost of taking each claim and then going on as well as `value` says."""
@@ -166,25 +172,33 @@ class ExpectedRouter:
 
 
 def _model(
-    fold: Fold, confirmed_only: bool
+    fold: Fold, confirmed_only: bool, states: int, *, hopeful: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], csr_array[Any, tuple[int, int]]]:
-    """Return the usable claims, their costs (claims,) and where they lead: (claims, states) CSR, rows sum to 1."""
+    """Return the usable claims, their costs (claims,) and where they lead: (claims, states) CSR, rows sum to 1.
+
+    With hope, the last state is where hope leads.
+    """
     claims: list[int] = []
     cost: list[float] = []
     rows, columns, odds = [], [], []
     for claim, flags in enumerate(fold.flags):
         confirmed = flags & CONFIRMED
-        if flags & REFUSED or fold.to[claim] < 0 or (confirmed_only and not confirmed):
+        if flags & REFUSED or (fold.to[claim] < 0 and not hopeful) or (confirmed_only and not confirmed):
             continue
-        outcomes = fold.outcomes(claim) if confirmed else [(fold.to[claim], 1)]
+        if hopeful:
+            outcomes = fold.outcomes(claim) if confirmed else []
+            if sum(times for _, times in outcomes) < TRIES:
+                outcomes = [*outcomes, (states - 1, 1)]
+        else:
+            outcomes = fold.outcomes(claim) if confirmed else [(fold.to[claim], 1)]
         total = sum(times for _, times in outcomes)
         for to, times in outcomes:
             rows.append(len(claims))
             columns.append(to)
             odds.append(times / total)
         claims.append(claim)
-        cost.append(1.0 if confirmed else float(fold.settings.hypothesis_cost))
-    shape = (len(claims), len(fold.state_key))
+        cost.append(1.0 if confirmed or hopeful else float(fold.settings.hypothesis_cost))
+    shape = (len(claims), states)
     leads = csr_array(
         (np.array(odds), (np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64))), shape=shape
     )

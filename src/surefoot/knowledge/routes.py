@@ -19,8 +19,24 @@ from typing import Any
 from surefoot.knowledge.fold import CONFIRMED, REFUSED, Fold
 from surefoot.knowledge.predecessors import Predecessors
 
-__all__ = ["Route"]
+__all__ = ["LOST", "TRIES", "Route"]
 
+LOST = 1_000_000.0
+"""What it costs to end where no way to a target is known, on a map of chance.
+
+Example:
+    >>> LOST
+    1000000.0
+"""
+TRIES = 16
+"""How often an action is tried on a map of chance before there is no hope left that it does what it never did.
+
+Without an end to hope, to stay where it is safe would look best.
+
+Example:
+    >>> TRIES
+    16
+"""
 INFINITE = 1 << 60
 _LARGE = 2_000  # states from which a cold start goes through SciPy
 _PATIENCE = 400  # expansions before it does

@@ -13,6 +13,7 @@ from surefoot.learners.vocabulary import Vocabulary
 from surefoot.protocols import Prediction
 
 if TYPE_CHECKING:
+    from surefoot.learners._programs import Foresight
     from surefoot.learners.batches import Predictions
 
 __all__: list[str] = []
@@ -33,6 +34,8 @@ class Batched:
     observations: int
     _actions: dict[str, ActionEvidence]
     _lock: threading.RLock
+
+    _foresight: Foresight
 
     if TYPE_CHECKING:
 
@@ -57,7 +60,8 @@ class Batched:
             BadArgument: there are not as many arguments as states.
             BrokenPredicate: a predicate is broken.
 
-        Cost: reading the conditions of each state, and about 1 µs for each. With columns, see `predict_columns`.
+        Cost: reading the conditions of each state, and about 1 µs for each. With columns, see `predict_columns`. What a
+            call changes is worked out when its whole prediction is read: leave the states as they are until then.
 
         Example:
             >>> from surefoot import ConservativeActionModel, Vocabulary
@@ -69,28 +73,31 @@ class Batched:
         from surefoot.learners import batches  # with NumPy, which single calls do without
 
         states = list(states)
-        given: Sequence[Mapping[str, Any]]
-        if args is None or isinstance(args, Mapping):
-            given = [args or {}] * len(states)
-        else:
-            given = args
-        if len(given) != len(states):
-            raise BadArgument(f"there must be arguments for each of {len(states)} states, got {len(given)}")
+        call = batches.calls(states, args, len(states))
         read = self.vocabulary.read
-        rows = [read(state, action, one) for state, one in zip(states, given, strict=True)]
+        rows = [read(state, action, one) for state, one in map(call, range(len(states)))]
         with self._lock:
-            return batches.answer_rows(self, rows, action)
+            return batches.answer_rows(self, rows, action, call)
 
-    def predict_columns(self, columns: Mapping[str, Any], action: str) -> Predictions:
+    def predict_columns(
+        self,
+        columns: Mapping[str, Any],
+        action: str,
+        *,
+        states: Sequence[Any] | None = None,
+        args: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    ) -> Predictions:
         """Say what the environment will do with many calls, given the values of their conditions as columns.
 
         Args:
             columns: for each condition that the vocabulary reads for the action, its values by name: a list, an array
                 of one dimension, or (the fastest for labels) `Coded`. All have the same length.
             action: the action's name.
+            states: the states that the columns were read from, for what the calls change; None: that is not said.
+            args: the arguments, the same for all or one mapping for each; only read with `states`.
 
         Raises:
-            BadArgument: a condition is missing or unknown, or the columns do not fit together.
+            BadArgument: a condition is missing or unknown, or the columns, states or arguments do not fit together.
             ValueRejected: a value is not plain.
 
         Cost: about 0.15 µs for a row with 5 coded conditions and 0.5 µs with 20; the first time for an action, and
@@ -111,4 +118,4 @@ class Batched:
         if set(columns) != set(names):
             missing, unknown = sorted(set(names) - set(columns)), sorted(set(columns) - set(names))
             raise BadArgument(f"columns must be those of {list(names)}: {missing} are missing, {unknown} are unknown")
-        return batches.answer_columns(self, columns, action)
+        return batches.answer_columns(self, columns, action, states, args)

@@ -80,8 +80,27 @@ def effects_of(counts: Mapping[bytes, int], accepted: int) -> tuple[Any, float]:
     if len(counts) == 1:
         ((effect, times),) = counts.items()
         if times == accepted and effect != VARIED:
-            return values.decode(effect), 1.0
+            return _fresh(effect), 1.0
     return None, 0.0
+
+
+def _fresh(effect: bytes) -> Any:
+    """Return an effect that nobody else holds: decoded, or a copy of what was decoded before."""
+    value, flat = _flat(effect)
+    if not flat:
+        return values.decode_known(effect)
+    return dict(value) if type(value) is dict else value
+
+
+@lru_cache(maxsize=4096)
+def _flat(effect: bytes) -> tuple[Any, bool]:
+    """Return an effect, and whether it is one that cannot change, or an object of such."""
+    value = values.decode_known(effect)
+    return value, all(map(_is_fixed, value.values())) if type(value) is dict else _is_fixed(value)
+
+
+def _is_fixed(value: Any) -> bool:
+    return all(map(_is_fixed, value)) if type(value) is tuple else type(value) not in (dict, list)
 
 
 def summary_of(counts: Mapping[bytes, int]) -> list[list[Any]] | int | str:

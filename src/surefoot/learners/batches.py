@@ -63,6 +63,7 @@ class Predictions(Sequence[Prediction]):
     """What is predicted of each row of a batch: columns for all, and the whole prediction of a row when asked.
 
     A whole prediction is worked out when it is read, by the model that answered: as long as that has not observed more.
+    It says what the call changes where the states are known: from them as they are when it is read.
 
     Attributes:
         verdict: (n,) int8, places in `VERDICTS`: 0 unknown, 1 accept, 2 refuse.
@@ -104,6 +105,25 @@ class Predictions(Sequence[Prediction]):
     def refuses(self) -> Bools:
         """Which rows are refused."""
         found: Bools = self.verdict == _REFUSE
+        return found
+
+    @property
+    def next_states(self) -> list[Any]:
+        """What each row's call makes of its state; None where it is not accepted, or that is not determined.
+
+        Cost: that of a single call for each accepted row.
+
+        Example:
+            >>> from surefoot import ConservativeActionModel, Vocabulary
+            >>> model = ConservativeActionModel(Vocabulary({"free": lambda state, args: state["n"] > 0}))
+            >>> for n in range(3, 6):
+            ...     _ = model.observe({"n": n}, "take", {}, True, next_state={"n": n - 1})
+            >>> model.predict_many([{"n": 9}, {"n": 0}], "take").next_states
+            [{'n': 8}, None]
+        """
+        found: list[Any] = [None] * len(self)
+        for row in np.flatnonzero(self.accepts).tolist():
+            found[row] = self._ask(row).next_state
         return found
 
     def __len__(self) -> int:
@@ -183,11 +203,22 @@ class _Batch:
         self.severity = severity if not isinstance(severity, dict) else severity.get(action, 1.0)
         self.hard = {at for at, name in enumerate(evidence.names) if name in model.vocabulary.hard}
         self.features: Callable[[int], tuple[Any, ...]] = lambda row: tuple([column.value(row) for column in columns])
+        self.call: Call | None = None
         self.found = Predictions(count, self.ask)
 
     def ask(self, row: int) -> Prediction:
-        """Work out the whole prediction of a row."""
+        """Work out the prediction of a row, without what the call changes."""
         return _judge_features(self.model, self.action, self.features(row))
+
+    def whole_answer(self, row: int) -> Prediction:
+        """Work out the whole prediction of a row."""
+        answer, foresight = self.ask(row), self.model._foresight
+        if self.call is None or not foresight.known or answer.verdict != "accept":
+            return answer
+        state, args = self.call(row)
+        features = self.features(row)
+        key = self.evidence.key_of(features)
+        return foresight.foresee(answer, self.evidence, key, features, state, args, self.model.caution)
 
     def one_by_one(self, rows: Any) -> None:
         """Ask for each of these rows."""
@@ -413,8 +444,12 @@ def _distinct(*words: Any) -> Any:
         yield int(words[0][rows[0]]), int(rows[0]), rows
 
 
-def answer_columns(model: Batched, columns: Mapping[str, Any], action: str) -> Predictions:
-    """Answer for columns, one for each condition."""
+Call = Callable[[int], tuple[Any, Mapping[str, Any]]]
+"""Return the state and the arguments of a row."""
+
+
+def answer_columns(model: Batched, columns: Mapping[str, Any], action: str, states: Any, args: Any) -> Predictions:
+    """Answer for columns, one for each condition, and where they are given for the states that they were read from."""
     counts = {
         name: len(given.codes if isinstance(given, Coded) else given)
         for name, given in columns.items()
@@ -422,24 +457,51 @@ def answer_columns(model: Batched, columns: Mapping[str, Any], action: str) -> P
     }
     if len(set(counts.values())) > 1:
         raise BadArgument(f"columns must have the same length, got {counts}")
-    return _answered(model, columns, action, next(iter(counts.values()), 0))
+    count = next(iter(counts.values()), 0)
+    return _answered(model, columns, action, count, None if states is None else calls(states, args, count))
 
 
-def answer_rows(model: Batched, rows: list[tuple[tuple[Any, ...], bool]], action: str) -> Predictions:
+def calls(states: Sequence[Any], args: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None, count: int) -> Call:
+    """Return the calls of rows.
+
+    Raises:
+        BadArgument: there are not as many states, or arguments, as rows.
+    """
+    if len(states) != count:
+        raise BadArgument(f"there must be a state for each of {count} rows, got {len(states)}")
+    if args is None or isinstance(args, Mapping):
+        same = args or {}
+        return lambda row: (states[row], same)
+    given = args
+    if len(given) != count:
+        raise BadArgument(f"there must be arguments for each of {count} states, got {len(given)}")
+    return lambda row: (states[row], given[row])
+
+
+def gathered(answers: Sequence[Prediction]) -> Predictions:
+    """Return whole predictions as a batch."""
+    found = Predictions(len(answers), answers.__getitem__)
+    for row, answer in enumerate(answers):
+        found.verdict[row] = VERDICTS.index(answer.verdict)
+        found.risk[row], found.support[row], found.hard[row] = answer.risk, answer.support, answer.hard
+    return found
+
+
+def answer_rows(model: Batched, rows: list[tuple[tuple[Any, ...], bool]], action: str, call: Call) -> Predictions:
     """Answer for vectors: the cases are looked up one by one, the rest is put into columns."""
     names = model.vocabulary.of(action)
     evidence = model._actions.get(action)
     cases = [None] * len(rows) if evidence is None else [evidence.find(*row) for row in rows]
     left = [n for n, case in enumerate(cases) if case is None]
     columns: Sequence[Sequence[Any]] = list(zip(*(rows[n][0] for n in left), strict=True)) or [()] * len(names)
-    new = _answered(model, dict(zip(names, columns, strict=True)), action, len(left))
+    new = _answered(model, dict(zip(names, columns, strict=True)), action, len(left), call)  # its own, if that is all
     if len(left) == len(rows):
         return new
     assert evidence is not None  # there are cases
     batch = _Batch(model, action, evidence, [], len(rows))
     index = batch.index()
     place = np.fromiter((-1 if case is None else case.place for case in cases), np.int64, len(rows))
-    batch.features = lambda row: rows[row][0]
+    batch.features, batch.call = lambda row: rows[row][0], call
     if model.vocabulary.required:
         batch.one_by_one(np.flatnonzero(place >= 0))
     else:
@@ -449,7 +511,7 @@ def answer_rows(model: Batched, rows: list[tuple[tuple[Any, ...], bool]], action
     return _until_changed(model, batch)
 
 
-def _answered(model: Batched, given: Mapping[str, Any], action: str, count: int) -> Predictions:
+def _answered(model: Batched, given: Mapping[str, Any], action: str, count: int, call: Call | None) -> Predictions:
     """Answer for columns that fit together."""
     names = model.vocabulary.of(action)
     with model._lock:
@@ -457,6 +519,7 @@ def _answered(model: Batched, given: Mapping[str, Any], action: str, count: int)
         known = evidence or ActionEvidence(names)
         columns = [_column(name, given[name], at in known.quantities) for at, name in enumerate(names)]
         batch = _Batch(model, action, known, columns, count)
+        batch.call = call
         if evidence is None:
             batch.found._put(slice(None), _UNKNOWN, 0.5 * batch.severity, 0, False)
             batch.whole()
@@ -476,7 +539,7 @@ def _until_changed(model: Batched, batch: _Batch) -> Predictions:
                     f"the model has observed {model.observations - when} more since this batch was predicted: read "
                     "whole predictions before, or predict again"
                 )
-            return batch.ask(row)
+            return batch.whole_answer(row)
 
     batch.found._ask = ask
     return batch.found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import importlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from surefoot.learners._judging import (
     weighed,
 )
 from surefoot.learners._programs import Foresight, Told, told
-from surefoot.learners.evidence import ActionEvidence
+from surefoot.learners.evidence import ANSWERS, ActionEvidence
 from surefoot.learners.recalling import Recalling, VocabularyChanged
 from surefoot.learners.vocabulary import MISSING, Vocabulary
 from surefoot.protocols import Prediction
@@ -96,7 +97,8 @@ class ConservativeActionModel(Answering, Recalling, Batched):
     - **unknown**: anything else: it hands over to a search, or a person.
 
     Args:
-        vocabulary: the conditions.
+        vocabulary: the conditions; without one, the model is a `surefoot.learners.induction.InducedActionModel`, which
+            induces its own from raw states and arguments.
         severity: the harm of a refused call in your unit, a finite number >= 0, or {action: number}; risk is the
             probability of refusal times this.
         caution: what else an accept needs. "balanced": no pair of values that independence would have shown together by
@@ -135,9 +137,20 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         "status is 'sent', never accepted (1 refusal)"
     """
 
+    _foretells = True
+    """Whether `observe` says of what it returns what the call was expected to change, too."""
+
+    def __new__(cls, vocabulary: Vocabulary | None = None, *_: Any, **__: Any) -> Self:
+        """Make the model that induces its own conditions when there is no vocabulary."""
+        if vocabulary is None and cls is ConservativeActionModel:
+            induction = importlib.import_module("surefoot.learners.induction")  # a subclass of this one, with SciPy
+            made: Self = object.__new__(induction.InducedActionModel)
+            return made
+        return object.__new__(cls)
+
     def __init__(
         self,
-        vocabulary: Vocabulary,
+        vocabulary: Vocabulary | None = None,
         severity: float | Mapping[str, float] = 1.0,
         store: Any = None,
         *,
@@ -186,14 +199,21 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             "'enter' was never observed"
         """
         given = {} if args is None else args
-        features, text = self.vocabulary.read(state, action, given)
+        raw = self.vocabulary.raw(state, action, given)
         with self._lock:
             evidence = self._actions.get(action)
-            if evidence is None:
-                return self._judge(action, None, features, None)
-            key = evidence.key_of(features, text)
-            answer = self._judge(action, evidence, features, evidence.cases.get(key))
+            case = None if evidence is None else evidence.recall(raw)
+            if case is not None:
+                key = features = case.features
+            else:
+                features, text = self.vocabulary.checked(action, raw)
+                if evidence is None:
+                    return self._judge(action, None, features, None)
+                key = evidence.key_of(features, text)
+                case = evidence.cases.get(key)
+            answer = self._judge(action, evidence, features, case)
             if self._foresight.known:
+                assert evidence is not None  # else it was returned
                 return self._foresight.foresee(answer, evidence, key, features, state, given, self.caution)
             return answer
 
@@ -296,8 +316,11 @@ class ConservativeActionModel(Answering, Recalling, Batched):
 
     def _refuse_seen(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
         """Answer for a case that was refused each time."""
-        times = case.refused
-        violations = case.violations
+        times, violations = case.refused, case.violations
+        if not case.seqs:  # then it is the same for all cases that were refused so often, for the same reason
+            known = evidence.answers.get((violations, times, severity))
+            if known is not None:
+                return known
         hard = bool(violations and self.vocabulary.hard and all(self._is_hard(action, item) for item in violations))
         words = evidence.said.get(violations) if violations else ""
         if words is None:
@@ -305,20 +328,14 @@ class ConservativeActionModel(Answering, Recalling, Batched):
             if not any(len(item) == 3 and item[1] == "number" for item in violations or ()):
                 evidence.said[violations] = words
         reason = never(words or "this very case", times)
-        high = min(1.0, sqrt(BOUND / times))
-        return Prediction(
-            "refuse",
-            severity * (times + 1) / (times + 2),
-            times,
-            reason,
-            hard,
-            None,
-            action,
-            None,
-            0.0,
-            (0.0, high),
-            case.seqs,
-        )
+        rate = 0.0, min(1.0, sqrt(BOUND / times))
+        risk = severity * (times + 1) / (times + 2)
+        answer = Prediction("refuse", risk, times, reason, hard, None, action, None, 0.0, rate, case.seqs)
+        if not case.seqs and (not violations or violations in evidence.said):
+            if len(evidence.answers) >= ANSWERS:
+                evidence.answers.clear()
+            evidence.answers[violations, times, severity] = answer
+        return answer
 
     def _judge_unseen(
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], case: Case | None, severity: float
@@ -529,21 +546,25 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         if type(action) is not str or not action:
             raise BadArgument(f"action must be a non-empty str, got {action!r}; split it with call_of(action)")
         given = {} if args is None else args
-        features, text = self.vocabulary.read(state, action, given)
+        raw = self.vocabulary.raw(state, action, given)
         encoded = more = seq = None
         if effect is not None or next_state is not None:
             encoded = None if effect is None else values.encode(effect)
             more = told(state, given, accepted, encoded, next_state)
         with self._lock:
+            evidence = self._actions.get(action)
+            case = None if evidence is None else evidence.recall(raw)
+            features, text = self.vocabulary.checked(action, raw) if case is None else (case.features, True)
             if self._journal is not None:
-                seq = self._record(state, action, given, accepted, effect, reason, next_state)
-            return self._learn(action, features, text, accepted, encoded, seq, state, given, more)
+                seq = self._record(state, action, given, accepted, encoded, reason, next_state)
+            return self._learn(action, features, text, case, accepted, encoded, seq, state, given, more)
 
     def _learn(
         self,
         action: str,
         features: tuple[Any, ...],
         text: bool,
+        case: Case | None,
         accepted: bool,
         effect: bytes | None,
         seq: int | None,
@@ -551,14 +572,16 @@ class ConservativeActionModel(Answering, Recalling, Batched):
         args: Mapping[str, Any],
         more: Told | None,
     ) -> Prediction:
-        """Count one observation."""
+        """Count one observation; `case` is what was observed of these texts, None where that is not known yet."""
         evidence = self._actions.get(action)
         if evidence is None:
             evidence = self._actions[action] = ActionEvidence(self.vocabulary.of(action))
-        key = evidence.key_of(features, text)
-        case = evidence.cases.get(key)
+        key: Any = features
+        if case is None:
+            key = evidence.key_of(features, text)
+            case = evidence.cases.get(key)
         before = self._judge(action, evidence, features, case)
-        if self._foresight.known:
+        if self._foresight.known and self._foretells:
             before = self._foresight.foresee(before, evidence, key, features, state, args, self.caution)
         if more is not None:
             self._foresight.add(action, key, features, more)

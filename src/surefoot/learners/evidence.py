@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 from itertools import combinations
 from math import copysign
 from operator import getitem
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot import values
 from surefoot.learners._cases import (
@@ -41,6 +41,9 @@ from surefoot.learners._cases import Item as Item
 from surefoot.learners.numbers import SortedNumbers
 from surefoot.learners.vocabulary import MISSING
 
+if TYPE_CHECKING:
+    from surefoot.protocols import Prediction
+
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
 WIDE = 256
@@ -49,6 +52,8 @@ COUNTED = 64
 """Integers of a condition with more different values than this are taken as quantities."""
 TOUCHED = 100_000
 """After more observations than this without a batch of predictions, the arrays for these are given up."""
+ANSWERS = 4096
+"""No more answers to cases that were only refused are kept than this."""
 _KEPT = 8
 _SHAPES = 1024
 _TEXT = frozenset({str})
@@ -115,6 +120,7 @@ class ActionEvidence:
         self._held: tuple[Reading, list[Item]] | None = None  # the violations of a reading, until a case is admitted
         self._by_item: dict[Item, set[Case]] = {}
         self.said: dict[Signature | None, str] = {}  # signatures of labels, in words
+        self.answers: dict[tuple[Signature | None, int, float], Prediction] = {}  # to cases that were only refused
         self._watched: dict[Item, set[Signature]] = {}  # each signature under one of its violations, a rare one
         self._watching: dict[Signature, Item] = {}
         self._sides: dict[Item, list[tuple[float, int, Case]]] = {}
@@ -142,6 +148,18 @@ class ActionEvidence:
         if float in kinds and 0.0 in features:
             return features, shape.sign, tuple(copysign(1.0, f) for f in features if type(f) is float)
         return features, shape.sign
+
+    def recall(self, raw: tuple[Any, ...]) -> Case | None:
+        """Return the case of a vector of texts that was just read; None where it has to be looked at more closely."""
+        if self._last[1] is not self._text:
+            return None
+        try:
+            case = self.cases.get(raw)
+            if case is not None:
+                "".join(raw)  # it is equal to texts: now it is texts
+            return case
+        except TypeError:  # it cannot be hashed, or holds something else
+            return None
 
     def find(self, features: tuple[Any, ...], text: bool) -> Case | None:
         """Return what was observed of a vector."""

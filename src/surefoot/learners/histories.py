@@ -222,6 +222,7 @@ def count_world(
     seed: int = 0,
     policy: Policy | None = None,
     state_of: Callable[[Any], Any] | None = None,
+    max_steps: int | None = None,
     counts: Counts | None = None,
 ) -> Counts:
     """Try a world for a number of steps, and count what happens.
@@ -233,10 +234,11 @@ def count_world(
         seed: the world is reset with it once, and the policy draws from a stream of it.
         policy: (state, actions, generator) -> an action; None: any, each equally likely.
         state_of: the state of an observation, a plain value; None: numbers and arrays become plain ones.
+        max_steps: how many steps an episode takes at most, >= 1; None: until the world ends it.
         counts: the learner that takes it in; None: a new one.
 
     Raises:
-        BadArgument: `steps` is negative, or `env` is neither kind or has other actions.
+        BadArgument: `steps` is negative, `max_steps` less than 1, or `env` is neither kind or has other actions.
 
     Example:
         >>> from surefoot.environments.corridor import Corridor
@@ -245,14 +247,16 @@ def count_world(
     """
     if type(steps) is not int or steps < 0:
         raise BadArgument(f"steps must be a whole number >= 0, got {steps!r}")
+    if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
+        raise BadArgument(f"max_steps must be a whole number >= 1, or None for no limit, got {max_steps!r}")
     learner = Counts() if counts is None else counts
     numbers = np.random.default_rng([seed, 0x636F756E74])
     choose = policy or _any
     as_state = state_of or _plain
     if hasattr(env, "action_space"):
-        _try_gymnasium(env, steps, seed, choose, as_state, numbers, learner)
+        _try_gymnasium(env, steps, seed, choose, as_state, max_steps, numbers, learner)
     elif isinstance(env, Environment):
-        _try_environment(env, steps, seed, choose, as_state, numbers, learner)
+        _try_environment(env, steps, seed, choose, as_state, max_steps, numbers, learner)
     else:
         raise BadArgument(f"env must be a Gymnasium environment or have reset, actions and step, got {env!r}")
     return learner
@@ -281,6 +285,7 @@ def _try_gymnasium(
     seed: int,
     choose: Policy,
     as_state: Callable[[Any], Any],
+    max_steps: int | None,
     numbers: np.random.Generator,
     learner: Counts,
 ) -> None:
@@ -292,9 +297,10 @@ def _try_gymnasium(
     every = list(range(first, first + int(size)))
     state: Any = None
     actions: list[int] = []
-    over, known = True, False
+    over, known, taken = True, False, 0
     for _ in range(steps):
-        if over:
+        if over or taken == max_steps:
+            taken = 0
             observation, info = env.reset(seed=None if known else seed)
             known, state = True, as_state(observation)
             learner.start(state)
@@ -304,7 +310,7 @@ def _try_gymnasium(
         observation, reward, ended, truncated, info = env.step(action)
         to = as_state(observation)
         learner.observe(state, action, to, ended=bool(ended), reward=float(reward))
-        over = bool(ended or truncated)
+        over, taken = bool(ended or truncated), taken + 1
         if not ended:
             actions = _offered(info, every)
             learner.offer(to, *actions)
@@ -322,14 +328,16 @@ def _try_environment(
     seed: int,
     choose: Policy,
     as_state: Callable[[Any], Any],
+    max_steps: int | None,
     numbers: np.random.Generator,
     learner: Counts,
 ) -> None:
     """Walk one of our environments."""
     here: Any = None
-    over, fresh = True, True
+    over, fresh, taken = True, True, 0
     for _ in range(steps):
-        if over:
+        if over or taken == max_steps:
+            taken = 0
             here = env.reset(seed=seed) if fresh else env.reset()
             fresh = False
             learner.start(as_state(here))
@@ -341,7 +349,7 @@ def _try_environment(
             continue
         action = choose(state, actions, numbers)
         outcome = env.step(action)
-        over = outcome.done
+        over, taken = outcome.done, taken + 1
         if outcome.fault is not None:
             continue
         to = outcome.state if outcome.accepted else here

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from surefoot import values
 from surefoot.errors import BadArgument, ValueRejected
-from surefoot.journal.chain import parse
 from surefoot.learners._programs import Told, told
 from surefoot.learners.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from surefoot.journal import Journal
+    from surefoot.learners._cases import Case
     from surefoot.protocols import Prediction
 
 __all__ = ["VocabularyChanged"]
+
+_OBSERVED = b'{"accepted":%b,"action":%b,"args":%b%b,"state":%b,"vocabulary":"%b"}'
+_SEQ = len(b'{"seq":')
 
 
 class VocabularyChanged(BadArgument):
@@ -37,13 +40,14 @@ class Recalling:
 
     if TYPE_CHECKING:
 
-        def __init__(self, vocabulary: Vocabulary, **options: Any) -> None: ...
+        def __init__(self, vocabulary: Vocabulary | None = None, **options: Any) -> None: ...
 
         def _learn(
             self,
             action: str,
             features: tuple[Any, ...],
             text: bool,
+            case: Case | None,
             accepted: bool,
             effect: bytes | None,
             seq: int | None,
@@ -60,30 +64,41 @@ class Recalling:
         action: str,
         args: Mapping[str, Any],
         accepted: bool,
-        effect: Any,
+        effect: bytes | None,
         reason: str | None,
         next_state: Any,
     ) -> int:
         """Write an observation down, with all that another vocabulary would need."""
         assert self._journal is not None  # asked for only then
-        data: dict[str, Any] = {"action": action, "args": dict(args), "accepted": accepted, "state": state}
-        if effect is not None:
-            data["effect"] = effect
-        if reason is not None:
-            data["reason"] = reason
-        if next_state is not None:
-            data["next_state"] = next_state
-        data["vocabulary"] = self._fingerprint_of_vocabulary()
+        encode = values.encode
+        more = b"" if effect is None else b',"effect":%b' % effect
         try:  # part by part, which is quick for the small parts that they are
-            parts = b",".join([b'"%b":%b' % (name.encode(), values.encode(data[name])) for name in sorted(data)])
+            if next_state is not None:
+                more += b',"next_state":%b' % encode(next_state)
+            if reason is not None:
+                more += b',"reason":%b' % encode(reason)
+            line = _OBSERVED % (
+                b"true" if accepted else b"false",
+                encode(action),
+                encode(dict(args)) if args else b"{}",
+                more,
+                encode(state),
+                self._fingerprint_of_vocabulary().encode(),
+            )
         except ValueRejected:  # said again with the place of what is not plain
-            return self._journal.append("observe", data, stream=self._stream).seq
-        (line,) = self._journal.record([("observe", b"{%b}" % parts)], stream=self._stream)
-        return parse(line).seq
+            given = {"args": dict(args), "next_state": next_state, "reason": reason, "state": state}
+            values.encode(given)
+            raise
+        (line,) = self._journal.record([("observe", line)], stream=self._stream)
+        return int(line[_SEQ : line.index(b",", _SEQ)])
 
     @classmethod
-    def replay(cls, store: Any, vocabulary: Vocabulary, *, stream: str = "actions", **options: Any) -> Self:
+    def replay(
+        cls, store: Any, vocabulary: Vocabulary | None = None, *, stream: str = "actions", **options: Any
+    ) -> Self:
         """Return the model of the observations recorded in a journal (or a store that has one).
+
+        Without a vocabulary it is the model that induces its own conditions, whatever they were read with.
 
         Raises:
             VocabularyChanged: they were read with another vocabulary; `relearn` reads them again.
@@ -98,6 +113,8 @@ class Recalling:
             True
         """
         journal = getattr(store, "journal", store)
+        if vocabulary is None:
+            return type(cls())._read(journal, None, stream, options)
         wanted = vocabulary.fingerprint()
         for entry in journal.entries(kind="observe", stream=stream):
             recorded = entry.data["vocabulary"]
@@ -128,7 +145,9 @@ class Recalling:
         return self._read(self._journal, vocabulary, self._stream, options)
 
     @classmethod
-    def _read(cls, journal: Journal, vocabulary: Vocabulary, stream: str, options: dict[str, Any]) -> Self:
+    def _read(cls, journal: Journal, vocabulary: Vocabulary | None, stream: str, options: dict[str, Any]) -> Self:
+        if vocabulary is None:
+            raise BadArgument("a vocabulary is needed to read observations; without one the conditions are induced")
         model = cls(vocabulary, stream=stream, journal=journal, **options)
         for entry in journal.entries(kind="observe", stream=stream):
             data = entry.data
@@ -136,5 +155,5 @@ class Recalling:
             features, text = vocabulary.read(state, action, args)
             effect = values.encode(data["effect"]) if "effect" in data else None
             more = told(state, args, accepted, effect, data.get("next_state"))
-            model._learn(action, features, text, accepted, effect, entry.seq, state, args, more)
+            model._learn(action, features, text, None, accepted, effect, entry.seq, state, args, more)
         return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from surefoot import values
@@ -58,6 +59,7 @@ mend it, or return UNREAD where it cannot be read
 
 
 Predicate = Callable[[Any, Mapping[str, Any]], Any]
+Reader = Callable[[Any, Mapping[str, Any]], tuple[Any, ...]]
 _TEXT = frozenset({str})
 _SCALARS = frozenset({str, int, bool, type(None)})
 """What needs no check and no copy; a `float` may be infinite or NaN."""
@@ -117,8 +119,7 @@ class Vocabulary:
             unknown = sorted(set(names) - set(self.names))
             if unknown:
                 raise BadArgument(f"{what} names {unknown}, which are no predicates; there are {list(self.names)}")
-        self._readers: dict[str, tuple[Predicate, ...]] = {}
-        self._careful: set[str] = set()  # actions of which a condition could not be read once
+        self._readers: dict[str, Reader] = {}
 
     def of(self, action: str) -> tuple[str, ...]:
         """Return the names of the conditions read for `action`, in the order of `features`.
@@ -152,35 +153,63 @@ class Vocabulary:
             >>> Vocabulary({"name": lambda state, args: state["name"]}).read({"name": "Ann"}, "greet", {})
             (('Ann',), True)
         """
-        readers = self._readers.get(action)
-        if readers is None:
-            readers = self._readers[action] = tuple(self.predicates[name] for name in self.of(action))
-        if action in self._careful:
-            found = self._read_each(readers, state, action, args)
-        else:
-            try:
-                found = [predicate(state, args) for predicate in readers]
-            except Exception:  # whatever it was comes again, and is dealt with
-                found = self._read_each(readers, state, action, args)
-                self._careful.add(action)
-        if _TEXT.issuperset(map(type, found)):
-            return tuple(found), True
-        if not _SCALARS.issuperset(map(type, found)):
-            for at, value in enumerate(found):
-                kind = type(value)
-                if kind not in _SCALARS and (kind is not float or value - value != 0.0):  # infinite, or not a number
-                    found[at] = plain_value(self.of(action)[at], value)
-        return tuple(found), False
+        return self.checked(action, self.raw(state, action, args))
 
-    def _read_each(self, readers: tuple[Predicate, ...], state: Any, action: str, args: Mapping[str, Any]) -> list[Any]:
+    def raw(self, state: Any, action: str, args: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return what the predicates return, which may not be plain; `MISSING` where one cannot be read.
+
+        Raises:
+            BrokenPredicate: a predicate raised something else than a `LookupError`.
+
+        Example:
+            >>> Vocabulary({"names": lambda state, args: state["names"]}).raw({"names": ["Ann"]}, "greet", {})
+            (['Ann'],)
+        """
+        reader = self._readers.get(action)
+        if reader is None:
+            reader = self._readers[action] = _together([self.predicates[name] for name in self.of(action)])
+        try:
+            return reader(state, args)
+        except BrokenPredicate:
+            raise
+        except Exception:  # whatever it was comes again, and is dealt with; from now on one by one
+            predicates = [self.predicates[name] for name in self.of(action)]
+            reader = self._readers[action] = partial(self._read_each, action, predicates)
+            return reader(state, args)
+
+    def checked(self, action: str, found: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+        """Return what `raw` found as plain values, and whether all of it is text.
+
+        Raises:
+            ValueRejected: a predicate returned what is not a plain value.
+
+        Example:
+            >>> vocabulary = Vocabulary({"names": lambda state, args: state["names"]})
+            >>> vocabulary.checked("greet", (["Ann"],))
+            ((('Ann',),), False)
+        """
+        if _TEXT.issuperset(map(type, found)):
+            return found, True
+        if _SCALARS.issuperset(map(type, found)):
+            return found, False
+        plain = list(found)
+        for at, value in enumerate(plain):
+            kind = type(value)
+            if kind not in _SCALARS and (kind is not float or value - value != 0.0):  # infinite, or not a number
+                plain[at] = plain_value(self.of(action)[at], value)
+        return tuple(plain), _TEXT.issuperset(map(type, plain))
+
+    def _read_each(
+        self, action: str, predicates: list[Predicate], state: Any, args: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
         """Return what each predicate says, `MISSING` where it cannot be read."""
         found: list[Any] = []
-        left = iter(readers)
+        left = iter(predicates)
         while True:
             try:
                 for predicate in left:
                     found.append(predicate(state, args))
-                return found
+                return tuple(found)
             except LookupError:
                 found.append(MISSING)  # and go on with the next
             except Exception as error:
@@ -189,6 +218,10 @@ class Vocabulary:
                     f"predicate {name!r} raised {type(error).__name__}: {error}; mend it, or return UNREAD where it "
                     "cannot be read"
                 ) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made anew when it is needed."""
+        return {**self.__dict__, "_readers": {}}
 
     def fingerprint(self) -> str:
         """Return a digest of the predicates' code, closures and defaults, and of `hard` and `only`.
@@ -213,6 +246,18 @@ class Vocabulary:
             "required": {name: values.copy(value) for name, value in self.required.items()},
             "only": {action: list(names) for action, names in sorted(self.only.items())},
         }
+
+
+def _together(predicates: list[Predicate]) -> Reader:
+    """Return one function that calls all of them.
+
+    Each call has a place of its own in its code, where Python remembers which function is called there: that takes half
+    of the time of a loop, in which every predicate is called from one place.
+    """
+    names = {f"read_{n}": predicate for n, predicate in enumerate(predicates)}
+    calls = "".join(f"{name}(state, args), " for name in names)
+    made: Reader = eval(f"lambda state, args: ({calls})", names)
+    return made
 
 
 def plain_value(name: str, value: Any) -> Any:

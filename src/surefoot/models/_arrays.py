@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surefoot import values as _values
 from surefoot.errors import BadModel, ValueRejected
 
-__all__ = ["frozen", "frozen_now", "plain", "running_sum", "same", "whole"]
+__all__ = ["frozen", "frozen_now", "plain", "rows_with_repeats", "running_sum", "same", "whole"]
 
 
 def frozen(values: Any, dtype: Any, what: str, shape: tuple[int | None, ...] = (None,)) -> NDArray[Any]:
@@ -79,6 +79,34 @@ def running_sum(counts: Any) -> NDArray[np.int64]:
     np.cumsum(counts, out=start[1:])
     start.setflags(write=False)
     return start
+
+
+def rows_with_repeats(
+    start: NDArray[np.int64], values: NDArray[np.int32], row: NDArray[np.int32] | None = None
+) -> NDArray[np.int32]:
+    """Return the rows in which a value comes twice, some of them more than once.
+
+    Args:
+        start: where each row starts.
+        values: the members of all rows, 0 or more.
+        row: the row of each member, if it is there already.
+
+    Cost: short rows are compared with themselves, moved by one, by two, …; long ones are sorted.
+    """
+    lengths = np.diff(start)
+    longest = int(lengths.max(initial=0))
+    if row is None:
+        row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    if longest > _SHORT:
+        keys = np.sort(row * (np.int64(values.max()) + 1) + values)
+        again = keys[1:][keys[1:] == keys[:-1]]
+        rows: NDArray[np.int32] = (again // (np.int64(values.max()) + 1)).astype(np.int32)
+        return rows
+    found = [row[by:][(values[by:] == values[:-by]) & (row[by:] == row[:-by])] for by in range(1, longest)]
+    return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+
+_SHORT = 8
 
 
 def same(one: NDArray[Any] | None, other: NDArray[Any] | None, tolerance: float = 0.0) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadModel, NotADistribution
+from surefoot.models._arrays import rows_with_repeats
 
 if TYPE_CHECKING:
     from surefoot.models.markov import Model, ObservedModel
@@ -56,7 +57,7 @@ def check_observations(model: ObservedModel) -> None:
             f"observation {model.observation_name(int(which[entry]))!r} of state "
             f"{model.state_name(_row_of(start, entry))!r} has the probability {values[entry]}; {mend}"
         )
-    twice = repeated(start, which, model.n_observations)
+    twice = repeated(start, which)
     if twice is not None:
         raise BadModel(
             f"state {model.state_name(_row_of(start, twice))!r} has the observation "
@@ -142,7 +143,7 @@ def _check_choices(model: Model) -> None:
         )
     for low, high in within(start):
         first, last = int(start[low]), int(start[high])
-        twice = repeated(start[low : high + 1] - first, action[first:last], model.n_actions)
+        twice = repeated(start[low : high + 1] - first, action[first:last])
         if twice is not None:
             raise BadModel(
                 f"{_state(model, first + twice)} has two choices with the action "
@@ -163,7 +164,7 @@ def _check_targets(model: Model) -> None:
         )
     for low, high in within(start):
         first, last = int(start[low]), int(start[high])
-        twice = repeated(start[low : high + 1] - first, target[first:last], model.n_states)
+        twice = repeated(start[low : high + 1] - first, target[first:last])
         if twice is not None:
             branch = first + twice
             raise BadModel(
@@ -172,7 +173,7 @@ def _check_targets(model: Model) -> None:
             )
 
 
-def repeated(start: NDArray[np.int64], values: NDArray[np.int32], size: int) -> int | None:
+def repeated(start: NDArray[np.int64], values: NDArray[np.int32]) -> int | None:
     """Return the place of a value that comes twice in its row, None where there is none."""
     if len(values) < 2:
         return None
@@ -180,13 +181,16 @@ def repeated(start: NDArray[np.int64], values: NDArray[np.int32], size: int) -> 
     inside[start[(start > 0) & (start < len(values))] - 1] = False
     if not (inside & (values[1:] <= values[:-1])).any():
         return None  # each row rises: nothing can come twice
-    row = np.repeat(np.arange(len(start) - 1, dtype=np.int64), np.diff(start))
-    keys = row * size + values
-    ordered = np.sort(keys)
-    equal = ordered[1:] == ordered[:-1]
-    if not equal.any():
+    twice = rows_with_repeats(start, values)
+    if not len(twice):
         return None
-    return int(np.flatnonzero(keys == ordered[int(np.argmax(equal))])[1])
+    first = int(twice.min())
+    seen: set[int] = set()
+    for place in range(int(start[first]), int(start[first + 1])):
+        if int(values[place]) in seen:
+            return place
+        seen.add(int(values[place]))
+    raise AssertionError(f"row {first} holds nothing twice")
 
 
 def _check_probabilities(model: Model) -> None:

@@ -6,19 +6,54 @@ imports it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from surefoot.errors import MissingExtra
 
-__all__ = ["attract", "compiled", "compiler", "drop_stuck", "fill_branches", "is_there", "search_back", "turn_around"]
+__all__ = [
+    "attract",
+    "compiled",
+    "compiler",
+    "drop_stuck",
+    "fill_rows",
+    "is_there",
+    "keep_inside",
+    "list_choices",
+    "search_back",
+    "spread",
+    "sweep_attract",
+    "sweep_back",
+    "turn_around",
+    "without_numba",
+]
+
+
+_hidden = False
+
+
+def is_there() -> bool:
+    """Say whether numba is installed."""
+    return not _hidden and _found()
 
 
 @cache
-def is_there() -> bool:
-    """Say whether numba is installed."""
+def _found() -> bool:
     return find_spec("numba") is not None
+
+
+@contextmanager
+def without_numba() -> Iterator[None]:
+    """Work as if numba were not installed: to measure and to test what there is without it."""
+    global _hidden
+    before, _hidden = _hidden, True
+    try:
+        yield
+    finally:
+        _hidden = before
 
 
 @cache
@@ -122,40 +157,203 @@ def drop_stuck(start: Any, choice: Any, state: Any, inside: Any, allowed: Any, l
                 end += 1
 
 
-def fill_branches(
-    start: Any,
-    stop: Any,
-    home: Any,
+def sweep_back(
+    choice_start: Any,
+    branch_start: Any,
+    target: Any,
+    through: Any,
+    allowed: Any,
+    seen: Any,
+    nearer: Any,
+    waiting: Any,
+    budget: int,
+) -> bool:
+    """Mark as `search_back` does, without predecessors: go over what is not seen yet, down and up, again and again.
+
+    Each row is left at the first branch that decides it. Returns False when that took more than `budget` branches; what
+    is marked by then is right.
+    """
+    count = 0
+    for one in range(len(seen)):
+        if not seen[one] and through[one] and choice_start[one] < choice_start[one + 1]:
+            waiting[0, count] = one
+            count += 1
+    side, found, spent = 0, True, 0
+    while found and count:
+        found, kept = False, 0
+        for place in range(count - 1, -1, -1):  # backwards, so that the next time the order is the other one
+            one = waiting[side, place]
+            taken = -1
+            for choice in range(choice_start[one], choice_start[one + 1]):
+                if not allowed[choice]:
+                    continue
+                branch, first = branch_start[choice + 1] - 1, branch_start[choice]
+                while branch >= first and not seen[target[branch]]:
+                    branch -= 1
+                spent += branch_start[choice + 1] - branch
+                if branch >= first:
+                    taken = choice
+                    break
+            if taken >= 0:
+                seen[one], nearer[one], found = True, taken, True
+            else:
+                waiting[1 - side, kept] = one
+                kept += 1
+            if spent > budget:
+                return False
+        side, count = 1 - side, kept
+    return True
+
+
+def sweep_attract(
+    choice_start: Any,
+    branch_start: Any,
+    target: Any,
+    through: Any,
+    allowed: Any,
+    stuck: bool,
+    hit: Any,
+    waiting: Any,
+    budget: int,
+) -> bool:
+    """Mark in `hit` the states all of whose allowed choices lead to what is hit, in the way of `sweep_back`.
+
+    `stuck` says whether a state without any allowed choice is hit.
+    """
+    count = 0
+    for one in range(len(hit)):
+        if not hit[one] and through[one] and (stuck or choice_start[one] < choice_start[one + 1]):
+            waiting[0, count] = one
+            count += 1
+    side, found, spent = 0, True, 0
+    while found and count:
+        found, kept = False, 0
+        for place in range(count - 1, -1, -1):
+            one = waiting[side, place]
+            free = False
+            for choice in range(choice_start[one], choice_start[one + 1]):
+                if not allowed[choice]:
+                    continue
+                branch, first = branch_start[choice + 1] - 1, branch_start[choice]
+                while branch >= first and not hit[target[branch]]:
+                    branch -= 1
+                spent += branch_start[choice + 1] - branch
+                if branch < first:
+                    free = True
+                    break
+            if free:
+                waiting[1 - side, kept] = one
+                kept += 1
+            else:
+                hit[one], found = True, True
+            if spent > budget:
+                return False
+        side, count = 1 - side, kept
+    return True
+
+
+def keep_inside(branch_start: Any, target: Any, inside: Any, allowed: Any) -> None:
+    """Take out of `allowed` the choices that may lead out of what is `inside`."""
+    for choice in range(len(allowed)):
+        if allowed[choice]:
+            branch, first = branch_start[choice + 1] - 1, branch_start[choice]
+            while branch >= first and inside[target[branch]]:
+                branch -= 1
+            allowed[choice] = branch < first
+
+
+def spread(
+    choice_start: Any, branch_start: Any, target: Any, through: Any, allowed: Any, seen: Any, rounds: int
+) -> bool:
+    """Mark in `seen` what can be reached from what is seen, going over all states, down and up.
+
+    Returns False when `rounds` were not enough.
+    """
+    states = len(seen)
+    left = seen.copy()  # what still has to mark where it leads
+    for step in range(rounds):
+        found = False
+        for place in range(states):
+            one = place if step % 2 else states - 1 - place
+            if not left[one]:
+                continue
+            left[one], found = False, True
+            for choice in range(choice_start[one], choice_start[one + 1]):
+                if not allowed[choice]:
+                    continue
+                for branch in range(branch_start[choice], branch_start[choice + 1]):
+                    to = target[branch]
+                    if through[to] and not seen[to]:
+                        seen[to], left[to] = True, True
+        if not found:
+            return True
+    return False
+
+
+def list_choices(first: Any, choice_start: Any, choices: Any, kept: Any, home: Any) -> int:
+    """List the choices of some states that may be taken, and the place of their state; return how many there are."""
+    end = 0
+    for node in range(len(first)):
+        for choice in range(choice_start[first[node]], choice_start[first[node] + 1]):
+            if choices[choice]:
+                kept[end], home[end] = choice, node
+                end += 1
+    return end
+
+
+def fill_rows(
+    branch_start: Any,
     to: Any,
     probability: Any,
+    kept: Any,
+    home: Any,
     node: Any,
     decided: Any,
+    paid: Any,
     discount: float,
-    branch_start: Any,
+    row_start: Any,
     target: Any,
     weight: Any,
     constant: Any,
-    stays: Any,
-    leaves: Any,
-) -> None:
-    """Sort the branches of some choices into those to nodes, to decided states, and back to where they come from."""
-    end = 0
-    for row in range(len(start)):
-        for branch in range(start[row], stop[row]):
+) -> int:
+    """Write the rows of some choices, with what is decided in their constants and what stays shared out.
+
+    Choices that never leave their node are left out, and `kept` and `home` are made shorter. Returns how many rows are
+    left. `paid` is empty where nothing is paid.
+    """
+    end, rows = 0, 0
+    for place in range(len(kept)):
+        choice, mine = kept[place], home[place]
+        begin = end
+        sure = stays = leaves = 0.0
+        for branch in range(branch_start[choice], branch_start[choice + 1]):
             state = to[branch]
             share = probability[branch] * discount
             goes = node[state]
-            if goes == home[row]:
-                stays[row] += share
+            if goes == mine:
+                stays += share
                 continue
-            leaves[row] += share
+            leaves += share
             if goes < 0:
-                constant[row] += share * decided[state]
+                sure += share * decided[state]
             else:
-                target[end] = goes
-                weight[end] = share
+                target[end], weight[end] = goes, share
                 end += 1
-        branch_start[row + 1] = end
+        if discount == 1.0 and leaves == 0.0:
+            end = begin
+            continue
+        if len(paid):
+            sure += paid[choice]
+        if stays > 0.0:
+            # What stays is 1 minus what leaves: adding up what leaves keeps its digits where it is little.
+            part = leaves if discount == 1.0 else 1.0 - stays
+            sure /= part
+            for branch in range(begin, end):
+                weight[branch] /= part
+        constant[rows], kept[rows], home[rows] = sure, choice, mine
+        rows += 1
+        row_start[rows] = end
+    return rows
 
 
 def turn_around(branch_start: Any, target: Any, start: Any, choice: Any) -> None:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import enum
 import inspect
 import itertools
-import marshal
 import operator
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from surefoot import values
 from surefoot.errors import BadModel, ModelError
 from surefoot.models._names import name_of
+from surefoot.models._numbering import PLAIN, WORDS, Numbering, show
 from surefoot.models._progress import Report
 
-__all__ = ["Explorer", "Reward", "arity", "pairs_of", "show"]
+__all__ = ["Explorer", "Reward", "arity", "pairs_of"]
 
-_BLOCK = 32
-_WORDS = frozenset({str, int})
-_WORDS_IN_TUPLES = _WORDS | {tuple}
-_MARSHALLED = frozenset({tuple, bool, float, type(None), bytes, complex})
-_KEYED = _WORDS | _MARSHALLED
-_PLAIN = frozenset({str, int, float, bool, complex, bytes, type(None)})
+_BLOCK = 24
+_BRANCHES = 300  # at most in a block: some more would wake the garbage collector in each of them
+_WORDS_IN_TUPLES = WORDS | {tuple}
 
 
 class Reward:
@@ -55,7 +49,7 @@ class Explorer:
         step: called with a state and an action (a chain's with the state alone, if it takes one argument).
         actions: called with a state; None: a chain.
         rewards: the reward functions.
-        each: called with each state when it is its turn (labels, valuations, observations), with what they are called.
+        each: called with the states whose turn it is (labels, valuations, observations), with what they are called.
         limit: how many states are allowed; None: any number.
     """
 
@@ -64,7 +58,7 @@ class Explorer:
         step: Callable[..., Any],
         actions: Callable[[Any], Any] | None,
         rewards: list[Reward],
-        each: list[tuple[str, Callable[[Any], None]]],
+        each: list[tuple[str, Callable[[Iterator[Any]], None]]],
         limit: int | None,
     ) -> None:
         self._step, self._actions, self._each = step, actions, each
@@ -72,10 +66,8 @@ class Explorer:
         self._on_states = [one for one in rewards if one.part == "state"]
         self._on_choices = [one for one in rewards if one.part == "choice"]
         self._on_branches = [one for one in rewards if one.part == "transition"]
-        self._limit = limit
-        self.states: list[Any] = []
-        self.numbers: dict[Any, int] = {}
-        self._worded = True  # every tuple so far holds texts and integers only, and is its own key
+        self.numbering = Numbering(limit, self._source)
+        self.states = self.numbering.states
         self.action_numbers: dict[str, int] = {}
         self.choices = array("i")
         self.action = array("i")
@@ -85,57 +77,18 @@ class Explorer:
         self.upper: array[float] | None = None
         self._at: Any = None
 
-    def number(self, state: Any) -> int:
-        """Return the number of a state; a new one gets the next."""
-        kind = type(state)
-        try:
-            if kind is tuple and self._worded and not set(map(type, state)) <= _WORDS:
-                self._key_exactly()
-            if kind in _WORDS or (kind is tuple and self._worded):
-                key = state
-            else:
-                key = _key(state, kind) if kind in _KEYED else (kind, state)
-            found = self.numbers.get(key)
-        except TypeError:
-            raise _unhashable(state, self._source) from None
-        return self._enter(state, key) if found is None else found
-
-    def _key_exactly(self) -> None:
-        """From now on keep 1, True and 1.0 apart in tuples too: the first tuple is there that holds more than words."""
-        self._worded = False
-        self.numbers = {_key(key, tuple) if _is_worded(key) else key: one for key, one in self.numbers.items()}
-
-    def _enter(self, state: Any, key: Any) -> int:
-        """Return the number of a state that is not there yet."""
-        try:
-            hash(state)
-        except TypeError:
-            raise _unhashable(state, self._source) from None
-        plain = _without_numpy(state)
-        number = len(self.states)
-        if plain is not state:
-            number = self.number(plain)  # one state with Python's own numbers
-        elif number == self._limit:
-            raise BadModel(
-                f"there are more than limit={self._limit} states; {self._source()} leads to one more, {show(state)}. "
-                f"Raise the limit, or see whether a state holds something that only ever grows"
-            )
-        else:
-            self.states.append(state)
-        self.numbers[key] = number
-        return number
-
     def run(self, report: Report | None) -> None:
         """Explore until every state that was found had its turn.
 
         States take their turns in blocks, so that what is the same for all is done for many at once; they get their
         numbers in the same order as one by one.
         """
-        done = 0
+        done, size = 0, _BLOCK
         while done < len(self.states):
-            block = self.states[done : done + _BLOCK]
+            block, before = self.states[done : done + size], len(self.target)
             self._visit(block)
             done += len(block)
+            size = max(1, min(2 * _BLOCK, _BRANCHES * len(block) // max(1, len(self.target) - before)))
             if report is not None:
                 report(done, len(self.states))
 
@@ -143,7 +96,7 @@ class Explorer:
         """Call every function for the states of a block."""
         guards = None
         kinds = set(map(type, block))
-        plain = kinds <= _WORDS or (self._worded and kinds <= _WORDS_IN_TUPLES)
+        plain = kinds <= WORDS or (self.numbering.worded and kinds <= _WORDS_IN_TUPLES)
         if not plain and not all(map(_is_plain, block)):
             guards = [None if _is_plain(state) else _Guard(state) for state in block]
         asked: _Asked = ([], [], [], [])
@@ -158,17 +111,18 @@ class Explorer:
             acts, counts, lengths, _ = asked
             waits = len(acts) == len(lengths) or self._actions is None
             state = block[len(counts)]
-            error.add_note(f"in {self._call(state, acts[-1])}" if not waits else f"in {self._first_call(state)}")
+            call = self._first_call(state) if waits else self._call(state, acts[len(lengths)])
+            error.add_note(f"in {call}")
             raise
         acts, counts, lengths, pairs = asked
-        self.choices.extend(counts)
+        self.choices.extend(array("i", counts))
         self._count(acts)
         try:
             numbers = self._numbers_of(pairs)
-            self.branches.extend(lengths)
+            self.branches.extend(array("i", lengths))
         except _Unusual:  # once more, row by row and with messages
             numbers = self._careful(block, acts, counts, lengths, pairs)
-        self.target.extend(numbers)
+        self.target.extend(array("i", numbers))
         if self._on_choices or self._on_branches:
             self._pay(block, acts, counts, numbers)
             _check_all(guards, "reward")
@@ -176,14 +130,13 @@ class Explorer:
             self._collect(reward, block)
             _check_all(guards, "reward")
         for name, function in self._each:
-            state = None
+            left = iter(block)
             try:
-                for state in block:
-                    function(state)
+                function(left)
             except ModelError:
                 raise
             except Exception as error:
-                error.add_note(f"in {name}({show(state)})")
+                error.add_note(f"in {name}({show(block[-1 - operator.length_hint(left)])})")
                 raise
             _check_all(guards, name)
 
@@ -194,12 +147,12 @@ class Explorer:
             offered = actions(state)
             if type(offered) is not list:
                 offered = _listed(offered, state)
+            acts += offered
             for action in offered:
-                acts.append(action)
                 found = step(state, action)
                 if type(found) is not list:
                     found = pairs_of(found, partial(self._call, state, action))
-                pairs += found
+                pairs += found  # not the list itself: a function may use it again
                 lengths.append(len(found))
             counts.append(len(offered))
 
@@ -230,56 +183,23 @@ class Explorer:
         """Return what is called first for a state, for messages."""
         return self._call(state, None) if self._actions is None else f"actions({show(state)})"
 
-    def _numbers_of(self, pairs: list[Any]) -> list[int]:
+    def _numbers_of(self, pairs: list[Any]) -> Sequence[int]:
         """Keep the probabilities of many branches, and return the numbers of their targets.
 
         Raises:
             _Unusual: something is no pair, no number, 0, or an interval; nothing was kept.
         """
-        if not pairs:
-            return []
-        before = len(self.lower)
         try:
-            odds, afters = zip(*pairs, strict=True)
-            if self.upper is not None or 0.0 in odds:
+            odds = [odd for odd, _ in pairs]
+            afters = [after for _, after in pairs]
+            if self.upper is not None or not all(odds):
                 raise _Unusual
-            self.lower.extend(odds)
-        except (TypeError, ValueError):
-            del self.lower[before:]
+            lower = array("d", odds)
+            numbers = self.numbering.number_all(afters) if afters else []
+        except (TypeError, ValueError):  # a BadModel too
             raise _Unusual from None
-        kinds = set(map(type, afters))
-        try:
-            if kinds <= _WORDS or (kinds == {tuple} and self._all_worded(afters)):
-                return self._number_all(afters)
-            keys: Sequence[Any] = ()
-            if kinds == {tuple}:
-                with contextlib.suppress(ValueError):  # a tuple with an object in it
-                    keys = list(map(marshal.dumps, afters, itertools.repeat(2)))
-            if not keys:
-                return [self.number(after) for after in afters]
-            for key, after in dict(zip(keys, afters, strict=True)).items():
-                if key not in self.numbers:
-                    self._enter(after, key)
-            return list(map(self.numbers.__getitem__, keys))
-        except BadModel:
-            del self.lower[before:]
-            raise _Unusual from None
-
-    def _all_worded(self, afters: Sequence[Any]) -> bool:
-        """Say whether all tuples until now, and these too, hold texts and integers only."""
-        if self._worded and not set(map(type, itertools.chain.from_iterable(afters))) <= _WORDS:
-            self._key_exactly()
-        return self._worded
-
-    def _number_all(self, afters: Sequence[Any]) -> list[int]:
-        """Return the numbers of states that are their own keys; new ones get the next."""
-        fresh = dict.fromkeys(itertools.filterfalse(self.numbers.__contains__, afters))
-        first = len(self.states)
-        if self._limit is not None and first + len(fresh) > self._limit:
-            return [self.number(after) for after in afters]  # until there is one too many
-        self.numbers.update(zip(fresh, range(first, first + len(fresh)), strict=True))
-        self.states.extend(fresh)
-        return list(map(self.numbers.__getitem__, afters))
+        self.lower.extend(lower)
+        return numbers
 
     def _careful(
         self, block: list[Any], acts: list[Any], counts: list[int], lengths: list[int], pairs: list[Any]
@@ -293,7 +213,7 @@ class Explorer:
             for odd, after in pairs_of(list(itertools.islice(rest, length)), lambda: self._call(*self._at)):
                 low, high = self._ends(odd)
                 if low or high:
-                    numbers.append(self.number(after))
+                    numbers.append(self.numbering.number(after))
                     if self.upper is None and isinstance(odd, tuple):
                         self.upper = self.lower[:]
                     self.lower.append(low)
@@ -302,9 +222,9 @@ class Explorer:
             self.branches.append(len(numbers) - before)
         return numbers
 
-    def _pay(self, block: list[Any], acts: list[Any], counts: list[int], numbers: list[int]) -> None:
+    def _pay(self, block: list[Any], acts: list[Any], counts: list[int], numbers: Sequence[int]) -> None:
         """Call the rewards of choices and of branches."""
-        states = [state for state, count in zip(block, counts, strict=True) for _ in range(count)]
+        states = list(itertools.chain.from_iterable(map(itertools.repeat, block, counts)))
         for reward in self._on_choices:
             self._collect(reward, states, acts)
         if self._on_branches:
@@ -320,19 +240,20 @@ class Explorer:
 
     def _collect(self, reward: Reward, *columns: list[Any]) -> None:
         """Call a reward function for each row of some columns, and keep what it returns."""
-        before = len(reward.numbers)
+        paid: list[Any] = []
         try:
-            reward.numbers.extend(map(reward.function, *columns))
+            paid.extend(map(reward.function, *columns))
+            reward.numbers.extend(array("d", paid))
         except Exception as error:
-            place = len(reward.numbers) - before
+            place = _first_odd(paid)
             arguments = ", ".join(show(column[place]) for column in columns)
             try:
-                paid = reward.function(*(column[place] for column in columns))
+                given = reward.function(*(column[place] for column in columns))
             except Exception:  # it is the function's own error
                 error.add_note(f"in reward {reward.name!r} of ({arguments})")
                 raise error from None
             raise BadModel(
-                f"reward {reward.name!r} of ({arguments}) is {paid!r}: a number is wanted; for several reward models "
+                f"reward {reward.name!r} of ({arguments}) is {given!r}: a number is wanted; for several reward models "
                 f"give reward={{name: function}}"
             ) from error
 
@@ -341,12 +262,11 @@ class Explorer:
         if self._actions is None:
             self.action.extend([0] * len(acts))
             return
-        before = len(self.action)
         try:
-            self.action.extend(map(self.action_numbers.__getitem__, acts))
+            self.action.extend(array("i", list(map(self.action_numbers.__getitem__, acts))))
             return
         except (KeyError, TypeError):  # one that is new, or no text
-            del self.action[before:]
+            pass
         names = acts if set(map(type, acts)) <= {str} else [action_name_of(action) for action in acts]
         for name in dict.fromkeys(names):
             self.action_numbers.setdefault(name, len(self.action_numbers))
@@ -377,6 +297,16 @@ _Asked = tuple[list[Any], list[int], list[int], list[Any]]
 
 class _Unusual(Exception):
     """What is to be kept needs the slow way."""
+
+
+def _first_odd(paid: list[Any]) -> int:
+    """Return the place of the first thing that is no number; the end where there is none."""
+    for place, one in enumerate(paid):
+        try:
+            array("d", [one])
+        except Exception:
+            return place
+    return len(paid)
 
 
 def _check_all(guards: list[_Guard | None] | None, function: str) -> None:
@@ -416,41 +346,10 @@ def pairs_of(found: Any, call: Callable[[], str]) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def _key(state: Any, kind: type) -> Any:
-    """Return a key under which 1, True, 1.0 and (1,), (True,) stay apart."""
-    try:
-        return marshal.dumps(state, 2)
-    except ValueError:  # a tuple with an object in it
-        return kind, state
-
-
-def _is_worded(key: Any) -> bool:
-    """Say whether a key is a tuple of texts and integers, and so the state itself."""
-    return type(key) is tuple and set(map(type, key)) <= _WORDS
-
-
-def _unhashable(state: Any, source: Callable[[], str]) -> BadModel:
-    better: dict[type, str] = {list: "a tuple", dict: "a tuple of its items, sorted", set: "a frozenset"}
-    return BadModel(
-        f"{source()} leads to {show(state)}, which holds a {type(state).__name__} or another thing that can change: "
-        f"use {better.get(type(state), 'tuples and frozen dataclasses')}"
-    )
-
-
-def _without_numpy(state: Any) -> Any:
-    """Return a state with NumPy's numbers as Python's own; the state itself where it has none."""
-    if isinstance(state, np.generic):
-        return state.item()
-    if type(state) is tuple and not set(map(type, state)) <= _PLAIN:
-        items = tuple(map(_without_numpy, state))
-        return state if all(map(operator.is_, items, state)) else items
-    return state
-
-
 def _is_plain(state: Any) -> bool:
     """Say whether nothing in a state can change."""
     kind = type(state)
-    if kind in _PLAIN or isinstance(state, enum.Enum):
+    if kind in PLAIN or isinstance(state, enum.Enum):
         return True
     parameters = getattr(kind, "__dataclass_params__", None)
     if isinstance(state, tuple | frozenset):
@@ -459,7 +358,7 @@ def _is_plain(state: Any) -> bool:
         parts = [getattr(state, field) for field in kind.__dataclass_fields__]
     else:
         return False
-    return set(map(type, parts)) <= _PLAIN or all(map(_is_plain, parts))
+    return set(map(type, parts)) <= PLAIN or all(map(_is_plain, parts))
 
 
 class _Guard:
@@ -484,12 +383,6 @@ class _Guard:
 def action_name_of(action: Any) -> str:
     """Return the name of an action; one that is a mapping is named by its exact encoding."""
     return values.encode_action(action).decode() if isinstance(action, Mapping) else name_of(action)
-
-
-def show(value: object) -> str:
-    """Return a repr that is not too long for a message."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def arity(function: Callable[..., Any], unknown: int) -> int:

@@ -57,18 +57,38 @@ class Names(Sequence[str]):
         BadModel: a name twice, a name that is no text, or another number of names.
     """
 
-    __slots__ = ("_count", "_numbers", "_prefix", "_what", "given")
+    __slots__ = ("_count", "_given", "_named", "_numbers", "_prefix", "_what")
 
     def __init__(self, names: Sequence[str] | Names | None, count: int, prefix: str, what: str) -> None:
         self._count, self._prefix, self._what = count, prefix, what
         self._numbers: dict[str, int] | None = None
+        self._named: Sequence[object] | None = None
+        self._given: tuple[str, ...] | None = None
         if isinstance(names, Names):
+            if names._named is not None and names._count == count:
+                self._named = names._named
+                return
             names = names.given if names.given is not None or names._prefix == prefix else tuple(names)
         elif isinstance(names, str):
             raise BadModel(f"the names of {what}s must be a sequence of texts, got the text {names!r}")
-        self.given: tuple[str, ...] | None = None if names is None else tuple(names)
-        if self.given is not None:
-            self._check(self.given)
+        self._given = None if names is None else tuple(names)
+        if self._given is not None:
+            self._check(self._given)
+
+    @classmethod
+    def of(cls, values: Sequence[object], prefix: str, what: str) -> Names:
+        """Return the names of values, which are made when somebody asks; they must all be different."""
+        names = cls(None, len(values), prefix, what)
+        names._named = values
+        return names
+
+    @property
+    def given(self) -> tuple[str, ...] | None:
+        """Return the names that were given; None where they are made from the number."""
+        if self._named is not None:
+            self._given = tuple(map(name_of, self._named))
+            self._named = None
+        return self._given
 
     def _check(self, given: tuple[str, ...]) -> None:
         """Refuse names that are no names."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from surefoot.errors import BadModel
 from surefoot.models._arrays import frozen_now, running_sum
-from surefoot.models._exploring import Explorer, Reward, pairs_of, show
+from surefoot.models._exploring import Explorer, Reward, pairs_of
 from surefoot.models._merging import Rows
-from surefoot.models._names import name_of
+from surefoot.models._names import Names, name_of
+from surefoot.models._numbering import show
 from surefoot.models._progress import Report, reporting
 from surefoot.models.markov import HMM, MDP, POMDP, MarkovChain
 from surefoot.models.rewards import RewardModel
@@ -136,14 +137,19 @@ def build(
     kept = _Kept(labels, valuation, observe)
     explorer = Explorer(step, actions, rewards, kept.each, limit)
     start = initial if isinstance(initial, Mapping) else {initial: 1.0} if _hashable(initial) else {}
-    odds = {explorer.number(state): probability for state, probability in start.items()}
+    odds = {explorer.numbering.number(state): probability for state, probability in start.items()}
     if not start:
         raise BadModel("initial is an empty mapping: give at least one state to start in")
     with reporting(progress, "exploring") as report:
         explorer.run(report)
     states = explorer.states
     fields = _arrays(explorer, odds, rewards)
-    fields["state_names"] = _names(states, name)
+    kinds = set(map(type, states))
+    different = kinds == {int} or (kinds == {tuple} and explorer.numbering.worded)  # and so are their reprs
+    if name is None and different:
+        fields["state_names"] = Names.of(states, "s", "state")
+    else:
+        fields["state_names"] = _names(states, name)
     fields["labels"] = {label: _mask(found, len(states)) for label, found in kept.labels.items()}
     if valuation is not None:
         fields["state_valuations"] = Valuations.from_rows(
@@ -185,7 +191,7 @@ class _Kept:
         self.observations: dict[str, Any] = {}
         self._numbers: dict[str, int] = {}
         self.observed, self.observation, self.odds = array("i"), array("i"), array("d")
-        self.each: list[tuple[str, Callable[[Any], None]]] = []
+        self.each: list[tuple[str, Callable[[Iterator[Any]], None]]] = []
         if labels is not None:
             self.each.append(("labels", self._add_labels))
         if valuation is not None:
@@ -193,23 +199,31 @@ class _Kept:
         if observe is not None:
             self.each.append(("observe", self._add_observations))
 
-    def _add_labels(self, state: Any) -> None:
-        assert self._label is not None
-        found = self._label(state)
-        for label in (found,) if isinstance(found, str) else found or ():
-            self.labels.setdefault(label, array("i")).append(self._turn)
-        self._turn += 1
+    def _add_labels(self, states: Iterator[Any]) -> None:
+        label_of = self._label
+        assert label_of is not None
+        turn = self._turn - 1
+        for turn, state in enumerate(states, self._turn):
+            found = label_of(state)
+            if found:
+                for label in (found,) if isinstance(found, str) else found:
+                    self.labels.setdefault(label, array("i")).append(turn)
+        self._turn = turn + 1
 
-    def _add_values(self, state: Any) -> None:
+    def _add_values(self, states: Iterator[Any]) -> None:
         assert self._value is not None
-        found = self._value(state)
-        if not isinstance(found, Mapping):
-            raise BadModel(f"valuation({show(state)}) is {show(found)}: a dict {{variable: value}} is wanted")
-        self.values.append(dict(found))
+        for state in states:
+            found = self._value(state)
+            if not isinstance(found, Mapping):
+                raise BadModel(f"valuation({show(state)}) is {show(found)}: a dict {{variable: value}} is wanted")
+            self.values.append(dict(found))
 
-    def _add_observations(self, state: Any) -> None:
+    def _add_observations(self, states: Iterator[Any]) -> None:
         assert self._observe is not None
-        found = self._observe(state)
+        for state in states:
+            self._add_observation(state, self._observe(state))
+
+    def _add_observation(self, state: Any, found: Any) -> None:
         pairs = [(1.0, found)]
         if isinstance(found, Mapping | list):
             pairs = pairs_of(found, lambda: f"observe({show(state)})")

@@ -9,15 +9,26 @@ graph decides is in the solver `robust`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components
 
-from surefoot.models._compiled import attract, compiled, drop_stuck, is_there, search_back, turn_around
+from surefoot.models._compiled import attract, compiled, is_there, search_back, sweep_attract, sweep_back, turn_around
+from surefoot.models._searching import (
+    in_order,
+    kept_inside,
+    newly_seen,
+    parts_of,
+    pass_back,
+    room_for,
+    search_from,
+    spans,
+    stays,
+)
 
 __all__ = [
     "Direction",
@@ -69,11 +80,13 @@ class Rows(Protocol):
         """Return where each branch leads, (B,)."""
 
 
-@dataclass(frozen=True, eq=False)
 class Predecessors:
-    """Hold the graph backwards: which choices lead to each state, and whose they are.
+    """Hold the graph backwards: which choices lead to each state, and whose they are. Sorted when first asked for.
 
     Args:
+        rows: the model.
+
+    Attributes:
         start: (S + 1,) int; the choices that lead to state s are `choice[start[s]:start[s + 1]]`.
         choice: (B,) int32.
         state: (C,) int32, the state that each choice belongs to.
@@ -86,35 +99,45 @@ class Predecessors:
         ([0, 0, 1], [0], [0])
     """
 
-    start: NDArray[np.int64]
-    choice: NDArray[np.int32]
-    state: NDArray[np.int32]
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
 
     @classmethod
     def of(cls, rows: Rows) -> Predecessors:
-        """Return the predecessors of a model. Cost: linear, one counting sort of the branches."""
+        """Return the predecessors of a model. Cost: linear, one counting sort of the branches, when first asked for."""
+        return cls(rows)
+
+    @cached_property
+    def state(self) -> NDArray[np.int32]:
+        """Return the state that each choice belongs to."""
+        states = len(self.rows.choice_start) - 1
+        return np.repeat(np.arange(states, dtype=np.int32), np.diff(self.rows.choice_start))
+
+    @property
+    def start(self) -> NDArray[np.int64]:
+        """Return where the choices that lead to each state start."""
+        return self._sorted[0]
+
+    @property
+    def choice(self) -> NDArray[np.int32]:
+        """Return the choices, by the states that they lead to."""
+        return self._sorted[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        rows = self.rows
         states, choices = len(rows.choice_start) - 1, len(rows.branch_start) - 1
-        owner = np.repeat(np.arange(states, dtype=np.int32), np.diff(rows.choice_start))
         if is_there():
             start, choice = np.zeros(states + 1, np.int64), np.empty(len(rows.target), np.int32)
             compiled(turn_around)(rows.branch_start, rows.target, start, choice)
-            return cls(start, choice, owner)
+            return start, choice
         ones = np.ones(len(rows.target), np.int8)
         flipped = csr_matrix((ones, rows.target, rows.branch_start), (choices, states)).tocsc()
-        return cls(flipped.indptr.astype(np.int64), flipped.indices.astype(np.int32), owner)
+        return flipped.indptr.astype(np.int64), flipped.indices.astype(np.int32)
 
     def of_states(self, states: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the choices that lead to any of some states; one that leads to several of them comes several times."""
-        return self.choice[_spans(self.start[states], self.start[states + 1])]
-
-
-def _spans(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of all the half-open ranges, one after the other."""
-    counts = stop - start
-    ends = np.cumsum(counts)
-    numbers = np.arange(int(counts.sum()), dtype=np.int64)
-    numbers += np.repeat(start - (ends - counts), counts)
-    return numbers
+        return self.choice[spans(self.start[states], self.start[states + 1])]
 
 
 def has_choices(rows: Rows) -> Mask:
@@ -144,9 +167,7 @@ def staying(rows: Rows, inside: Mask) -> Mask:
         >>> staying(coin, np.array([True, True, False])).tolist()
         [False, True, False]
     """
-    if len(rows.branch_start) == 1:
-        return np.zeros(0, bool)
-    return np.logical_and.reduceat(inside[rows.target], rows.branch_start[:-1])
+    return stays(rows, inside)
 
 
 def reach(rows: Rows, start: Mask, *, through: Mask | None = None, choices: Mask | None = None) -> Mask:
@@ -175,21 +196,12 @@ def reach(rows: Rows, start: Mask, *, through: Mask | None = None, choices: Mask
     while len(front):
         if through is not None:
             front = front[through[front]]
-        taken = _spans(rows.choice_start[front], rows.choice_start[front + 1])
+        taken = spans(rows.choice_start[front], rows.choice_start[front + 1])
         if choices is not None:
             taken = taken[choices[taken]]
-        found = rows.target[_spans(rows.branch_start[taken], rows.branch_start[taken + 1])]
-        front = _new(found, seen)
+        found = rows.target[spans(rows.branch_start[taken], rows.branch_start[taken + 1])]
+        front = newly_seen(found, seen)
     return seen
-
-
-def _new(found: NDArray[np.int32], seen: Mask) -> NDArray[np.int64]:
-    """Return what was found and not seen before, each once, and mark it as seen."""
-    fresh = found[~seen[found]]
-    if len(fresh) > 1:
-        fresh = np.unique(fresh)
-    seen[fresh] = True
-    return fresh.astype(np.int64)
 
 
 def reach_back(
@@ -231,38 +243,24 @@ def reach_back(
     if is_there():
         seen, nearer = target.copy(), np.full(states, -1, np.int64)
         free = np.ones(states, bool) if through is None else through
-        allowed = np.ones(len(back.state), bool) if choices is None else choices
+        allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices
+        if compiled(sweep_back)(*parts_of(rows), free, allowed, seen, nearer, *room_for(rows)):
+            return seen, nearer
         queue = np.empty(states, np.int64)
         compiled(search_back)(back.start, back.choice, back.state, free, allowed, seen, nearer, queue)
         return seen, nearer
+    seen, nearer, done = pass_back(rows, target, through, choices, back.state)
+    if done:
+        return seen, nearer
     owner = back.state[back.choice]
     goes_to = np.repeat(np.arange(states, dtype=np.int32), np.diff(back.start))
-    keep = ~target[owner]
+    keep = ~seen[owner]
     if choices is not None:
         keep &= choices[back.choice]
     if through is not None:
         keep &= through[owner]
-    return _search_from(target, goes_to[keep], owner[keep], back.choice[keep])
-
-
-def _search_from(
-    target: Mask, goes_to: NDArray[np.int32], owner: NDArray[np.int32], choice: NDArray[np.int32]
-) -> tuple[Mask, NDArray[np.int64]]:
-    """Search with SciPy from one more node that leads to all of the target; `goes_to` rises."""
-    states = len(target)
-    first = np.flatnonzero(target).astype(np.int32)
-    start = np.zeros(states + 2, np.int64)
-    np.cumsum(np.append(np.bincount(goes_to, minlength=states), len(first)), out=start[1:])
-    edges = csr_matrix(
-        (np.ones(len(owner) + len(first), np.int8), np.concatenate([owner, first]), start), (states + 1, states + 1)
-    )
-    order, before = breadth_first_order(edges, states, return_predecessors=True)
-    seen = np.zeros(states + 1, bool)
-    seen[order] = True
-    nearer = np.full(states, -1, np.int64)
-    hits = before[owner] == goes_to
-    nearer[owner[hits]] = choice[hits]
-    return seen[:states], nearer
+    every, further = search_from(seen, goes_to[keep], owner[keep], back.choice[keep])
+    return every, np.where(nearer >= 0, nearer, further)
 
 
 def components(rows: Rows, *, within: Mask | None = None, choices: Mask | None = None) -> tuple[int, NDArray[np.int32]]:
@@ -303,30 +301,7 @@ def components(rows: Rows, *, within: Mask | None = None, choices: Mask | None =
         np.cumsum(np.bincount(owner[keep], minlength=states), out=start[1:])
         matrix = csr_matrix((np.ones(len(to), np.int8), to, start), (states, states))
     count, label = connected_components(matrix, directed=True, connection="strong")
-    return int(count), _topological(matrix, int(count), label)
-
-
-def _topological(matrix: csr_matrix, count: int, label: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the labels in an order in which no edge leads to a higher one; SciPy's are so, which is checked here."""
-    source = np.repeat(label, np.diff(matrix.indptr))
-    to = label[matrix.indices]
-    if bool((source >= to).all()):
-        return label.astype(np.int32)
-    between = source != to  # pragma: no cover (a SciPy that numbers in another way)
-    edges = csr_matrix(  # pragma: no cover
-        (np.ones(int(between.sum()), np.int8), (to[between], source[between])), (count, count)
-    )
-    rank, waiting = np.zeros(count, np.int64), np.diff(csr_matrix(edges.T).indptr)  # pragma: no cover
-    ready, given = list(np.flatnonzero(waiting == 0)), 0  # pragma: no cover
-    while ready:  # pragma: no cover
-        one = ready.pop()
-        rank[one] = given
-        given += 1
-        for later in edges.indices[edges.indptr[one] : edges.indptr[one + 1]]:
-            waiting[later] -= 1
-            if waiting[later] == 0:
-                ready.append(later)
-    return rank[label].astype(np.int32)  # pragma: no cover
+    return int(count), in_order(matrix, int(count), label)
 
 
 def bottom_components(rows: Rows) -> tuple[int, NDArray[np.int32]]:
@@ -379,12 +354,10 @@ def end_components(
     """
     back = Predecessors.of(rows) if back is None else back
     inside = has_choices(rows) if within is None else within & has_choices(rows)
-    allowed = np.ones(len(back.state), bool) if choices is None else choices.copy()
-    allowed &= inside[back.state]
-    if len(allowed):
-        allowed &= staying(rows, inside)
+    allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices.copy()
+    nowhere = np.zeros(len(inside), bool)
     while True:
-        _drop_stuck(back, inside, allowed)
+        inside = kept_inside(rows, inside, allowed, nowhere, back)
         if not inside.any():
             return 0, np.full(len(inside), -1, np.int32)
         _, label = components(rows, within=inside, choices=allowed)
@@ -397,26 +370,6 @@ def end_components(
     found, which = np.unique(label[inside], return_inverse=True)
     numbers[inside] = which
     return len(found), numbers
-
-
-def _drop_stuck(back: Predecessors, inside: Mask, allowed: Mask) -> None:
-    """Take out, in place, states that have no allowed choice, and choices that lead to them, until there are none."""
-    if is_there():
-        states = len(inside)
-        left, queue = np.zeros(states, np.int64), np.empty(states, np.int64)
-        compiled(drop_stuck)(back.start, back.choice, back.state, inside, allowed, left, queue)
-        return
-    left = np.bincount(back.state[allowed], minlength=len(inside))
-    stuck = np.flatnonzero(inside & (left == 0))
-    while len(stuck):
-        inside[stuck] = False
-        into = back.of_states(stuck)
-        lost = np.unique(into[allowed[into]])
-        allowed[lost] = False
-        owners = back.state[lost]
-        np.subtract.at(left, owners, 1)
-        owners = np.unique(owners)
-        stuck = owners[inside[owners] & (left[owners] == 0)]
 
 
 def internal_choices(rows: Rows, numbers: NDArray[np.int32]) -> Mask:
@@ -477,9 +430,11 @@ def prob0(
         return ~reach_back(rows, target, through=through, back=back)[0]
     hit = target.copy()
     left = np.diff(rows.choice_start).copy()
-    leads = np.zeros(len(back.state), bool)
+    leads = np.zeros(len(rows.branch_start) - 1, bool)
     if is_there():
         free = np.ones(len(hit), bool) if through is None else through
+        if compiled(sweep_attract)(*parts_of(rows), free, ~leads, False, hit, *room_for(rows)):
+            return ~hit
         queue = np.empty(len(hit), np.int64)
         compiled(attract)(back.start, back.choice, back.state, free, left, leads, hit, queue)
         return ~hit
@@ -506,6 +461,7 @@ def prob1(
     *,
     through: Mask | None = None,
     choices: Mask | None = None,
+    zero: Mask | None = None,
     back: Predecessors | None = None,
 ) -> tuple[Mask, NDArray[np.int64]]:
     """Say where the probability to reach `target` is exactly 1, and by which choices.
@@ -516,6 +472,7 @@ def prob1(
         direction: `max`: some way to choose makes it 1; `min`: it is 1 whatever is chosen.
         through: (S,) bool, the states that a run may pass before the target; None: all.
         choices: (C,) bool, the choices that may be taken, for `max`; None: all.
+        zero: (S,) bool, where it is 0, if that is known already: what `prob0` says of the same question.
         back: the predecessors, if they are known already.
 
     Returns:
@@ -538,18 +495,19 @@ def prob1(
     back = Predecessors.of(rows) if back is None else back
     free = np.ones(len(target), bool) if through is None else through
     if direction == "min":
-        avoiding = prob0(rows, target, "min", through=through, back=back)
+        avoiding = prob0(rows, target, "min", through=through, back=back) if zero is None else zero
         lost = reach_back(rows, avoiding, through=free & ~target, back=back)[0]
         first = np.where(has_choices(rows), rows.choice_start[:-1], -1)
         return ~lost, np.where(lost | target, -1, first)
-    sure = reach_back(rows, target, through=through, choices=choices, back=back)[0]
-    allowed = np.ones(len(back.state), bool) if choices is None else choices.copy()
-    gone = ~sure
+    if zero is None:
+        zero = ~reach_back(rows, target, through=through, choices=choices, back=back)[0]
+    sure = ~zero
+    allowed = np.ones(len(rows.branch_start) - 1, bool) if choices is None else choices.copy()
     while True:
-        into = back.of_states(np.flatnonzero(gone))
-        allowed[into] = False
-        inside = sure & ~target  # what has no choice left that stays goes at once, and what needs it, and so on
-        _drop_stuck(back, inside, allowed)
+        # What has no choice left that stays goes at once, and what needs it, and so on.
+        inside = kept_inside(rows, sure & ~target, allowed, target, back)
+        if not inside.any():
+            return target.copy(), np.full(len(target), -1, np.int64)
         sure = inside | target
         again, nearer = reach_back(rows, target, through=free & sure, choices=allowed, back=back)
         gone = sure & ~again

@@ -2,11 +2,12 @@
 
 The proof is that of optimistic value iteration: when one sweep over all choices, with every rounding pushed upwards,
 raises no value, then the values are upper bounds (and likewise below). It does not matter where the guess comes from.
-The guess is what modified policy iteration has reached, plus what is still missing, read off the last two changes of
-each value.
+What a policy earns bounds the solution from one side; there sweeps over the policy are proof enough. The guess is what
+modified policy iteration has reached, with a slack around it: a function of the values that every step uses up a part
+of, so that what is still missing is less. Where all changes shrink by one factor, the rest is added up at once.
 
-Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (what
-is missing).
+Source: Hartmanns, Kaminski 2020 (the proof); Puterman 1994, section 6.5 (modified policy iteration); Aitken 1926 (the
+rest). The slack from concavity is our own; see `_Search._make_slack`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ _TINY = 1e-280
 _MOST_FAILURES = 60
 _MOST_STEPS = 5_000
 _NONE = (1.0, 0.0)
+_PART = 0.2
+_LEAST = 1e-11
+_GROWTH = 1.1
 
 
 class Sweeps(Protocol):
@@ -53,6 +57,10 @@ class Sweeps(Protocol):
     @property
     def problem(self) -> Problem | IntervalProblem:
         """Return what is swept over."""
+
+    @property
+    def patience(self) -> float:
+        """Return how many sweeps over a policy to spend at first before it is improved."""
 
     def improve(self, values: Values, push: tuple[float, float], /) -> tuple[Values, NDArray[np.int64]]:
         """Return the values after one sweep over all choices, and the best choice of each node."""
@@ -67,6 +75,9 @@ class Sweeps(Protocol):
 
     def steps(self, policy: NDArray[np.int64], size: Values, start: Values, sweeps: int, /) -> tuple[Values, Values]:
         """Return, after some more sweeps, how many steps are to come, each counted as `size`; and the last change."""
+
+    def sums(self, values: Values, change: Values, before: Values, floor: float, /) -> tuple[float, ...]:
+        """Return the largest change, the largest before, and three sums of both; see `sums_of_changes`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,74 +218,90 @@ class _Search:
 
     def __init__(self, sweeps: Sweeps, tolerance: float, max_sweeps: int, may_be_direct: bool) -> None:
         self.sweeps, self.problem, self.tolerance = sweeps, sweeps.problem, tolerance
-        self.budget, self.used = float(max_sweeps), 0.0
+        self.budget, self.used, self.failed = float(max_sweeps), 0.0, 0
         self.may_be_direct = may_be_direct
-        self.from_below = self.problem.relative and self.problem.direction == "max"
-        """All values on the way are lower bounds then: nothing more has to be proved below."""
         self.values = np.zeros(self.problem.size)
         self.share = self.problem.size / max(len(self.problem.constant), 1)
         self.policy = self.problem.choice_start[:-1].copy()
-        self.patience = 8.0
-        self.steps = np.zeros(self.problem.size)
-        self.hurried = False
+        self.patience = sweeps.patience
+        self.count = max(4, int(self.patience / 3))
+        """How many sweeps over a policy come before one looks how much they moved."""
         self.equations: float | None = None
-        self.ratio = 0.0
-        """By how much the changes of one sweep over the policy are smaller than those of the sweep before."""
+        self.moved = np.inf
+        """By how much the last sweep moved a value, as a part of it."""
+        self.part = 0.0
+        """How large a change was at last, as a part of the one before."""
+        self.slack: Values | None = None
+        self.goal = tolerance / 4
+        """How much a sweep may move values when they are to be proved, with a slack around them."""
+        self.margin = 0.0
+        self.bounds: dict[str, Values] = {}
 
     def run(self) -> Enclosure:
         """Improve, evaluate, try to prove."""
-        wanted, upper, failed = 0.05, None, 0
-        goal = self.tolerance / 4
-        while self.used < self.budget and failed < _MOST_FAILURES:
-            push = pushes(self.problem, self.values)[0] if self.from_below else _NONE
-            self.values, self.policy = self.sweeps.improve(self.values, push)
+        while self.used < self.budget and self.failed < _MOST_FAILURES:
+            values, self.policy = self.sweeps.improve(self.values, _NONE)
             self.used += 1
-            missing = self._evaluate(wanted)
-            if missing is None:
+            gained = self.sweeps.sums(values, values - self.values, self.values, self._floor())[0]
+            self.values = values
+            if gained <= self.tolerance / 2 and (self.slack is None or self.failed > 1):
+                self._make_slack()
+            # At first a slack may make up for what is better still; when it did not, that must be less than it is.
+            ready = gained <= (self.goal if self.failed else self.tolerance / 2)
+            if not self._evaluate(self.goal if ready else max(_PART * gained, self.goal)):
                 return self._directly()
-            if wanted <= goal and not self.hurried:
-                slack, margin = self._slack()
-                missing = self._evaluate(wanted, margin / 2.0 ** min(failed, 6))
-                if missing is None:
-                    return self._directly()
-                if not self.hurried:
-                    done, upper = self._proved(missing, slack, margin, failed)
-                    if done is not None:
-                        return done
-                    failed += 1
-            if not self.hurried:
-                wanted = max(wanted / 12, goal / 4.0 ** min(failed, 6))
-        return self._spent(upper)
+            if ready and self.moved <= self.goal:
+                done = self._proved()
+                if done is not None:
+                    return done
+                self.failed += 1
+                self.goal = self.margin / 4.0 ** min(self.failed - 1, 6)
+        return self._spent()
 
-    def _evaluate(self, wanted: float, closely: float | None = None) -> Values | None:
-        """Sweep over the policy until it lacks at most `wanted`, and then until it moves at most by `closely`.
+    def _floor(self) -> float:
+        return max(self.problem.floor, _TINY)
 
-        Returns what each value lacks; None: solve linear equations instead.
-        """
-        count, spent, self.hurried = 4, 0.0, False
+    def _evaluate(self, wanted: float) -> bool:
+        """Sweep over the policy until that moves values by at most `wanted`. False: solve linear equations instead."""
+        count, spent, before_jump = self.count, 0.0, np.inf
         while True:
-            push = pushes(self.problem, self.values)[0] if self.from_below else _NONE
-            self.values, change, before = self.sweeps.evaluate(self.policy, self.values, push, count)
+            self.values, change, before = self.sweeps.evaluate(self.policy, self.values, _NONE, count)
             spent += count * self.share
-            size = relative_size(self.problem, self.values)
-            last, earlier = float((np.abs(change) / size).max()), float((np.abs(before) / size).max())
-            ratio = self.ratio = min(last / earlier, 0.999999) if earlier > 0 else 0.0
-            lacks = last * ratio / (1 - ratio)
-            enough = lacks <= wanted and (closely is None or last <= closely)
-            if enough or last <= 4 * self.problem.rounding or self.used + spent >= self.budget:
+            self.moved, earlier, *sums = self.sweeps.sums(self.values, change, before, self._floor())
+            if self.moved <= max(wanted, 4 * self.problem.rounding) or self.used + spent >= self.budget:
+                self.count = max(self.count // 2, 2)
                 break
+            self.count = max(4, int(self.patience / 3))
             if spent >= self.patience * self.share:
-                self.patience *= 1.4  # while the policy is bad, what it is worth to the last digit is no use
-                self.hurried = True
+                self.patience *= _GROWTH  # while the policy is bad, what it is worth to the last digit is no use
                 break
-            far = wanted / lacks if closely is None else min(wanted / lacks, closely / last)
-            todo = float(np.log(far) / np.log(ratio)) if 0 < ratio < 1 else 3.0
             if self._direct_is_due(spent):
                 self.used += spent
-                return None
+                return False
+            ratio = min(self.moved / earlier, 0.999999) if earlier > 0 else 0.5
+            todo = float(np.log(wanted / self.moved) / np.log(ratio)) if 0 < ratio < 1 else 3.0
+            if todo > 3 and self.moved < 0.3 * before_jump and self._jump(change, *sums):
+                before_jump, todo = self.moved, 3.0
             count = int(min(max(todo * 0.7, 3), 200, max(self.patience - spent / self.share, 3)))
         self.used += spent
-        return np.maximum(np.abs(change), np.abs(before) * ratio) * (1.05 * ratio / (1 - ratio))
+        return True
+
+    def _jump(self, change: Values, squares: float, both: float, others: float) -> bool:
+        """Go to where the values lead to, if each change is nearly the same part of the one before: Aitken's guess.
+
+        What is left is then what was not that part, made larger by the jump: so it must be little. Where the part was
+        the same the last time, it may be more: what stands beside the slowest way to settle is gone after a few sweeps.
+        """
+        part = both / others if others > 0 else 0.0
+        before, self.part = self.part, part
+        if not 0 < part < 1 or not squares * others > 0:
+            return False
+        astray = 1 - both * both / (squares * others)
+        same = abs(part - before) < 0.1 * (1 - part)
+        if astray > (0.01 if same else (1 - part) ** 2 / 4):
+            return False
+        self.values = self.values + change * (part / (1 - part))
+        return True
 
     def _direct_is_due(self, spent: float) -> bool:
         """Say whether sweeping has cost by now what solving linear equations would."""
@@ -286,14 +313,40 @@ class _Search:
         self.may_be_direct = swept * len(self.problem.target) * self.share < self.equations
         return not self.may_be_direct
 
-    def _slack(self) -> tuple[Values, float]:
-        """Return what to widen bounds by, a quarter of the tolerance at most, and the margin that it has on each step.
+    def _make_slack(self) -> None:
+        """Find what to widen bounds by, and how much a sweep may move values then.
 
-        It is in proportion to the steps that are still to come, weighed by what they are worth: so that something of it
-        is used up on every step, wherever the values come from.
+        Something of it must be used up on every step: slack > rows · slack, for the choices that are best or nearly so.
+        x (2 - log x) of the values x is such where what follows differs in worth, as where one may fail: it is concave
+        and rises, so by Jensen's inequality its mean over what follows is below it, and it is never much more than x.
+        Else the slack is in proportion to the steps that are still to come, weighed by what they are worth.
         """
         size = relative_size(self.problem, self.values)
-        steps, swept, count = self.steps, 0, 6
+        steps, used_up = self._concave(size) if self.failed < 2 else (size, 0.0)
+        part = self.tolerance / (2 * max(float((steps / size).max()), 1.0))
+        if used_up * part < _LEAST:
+            steps, used_up = self._steps(size, steps / used_up if used_up else size), 0.5
+            part = self.tolerance / (2 * max(float((steps / size).max()), 1.0))
+        self.slack = part * steps
+        self.margin = used_up * part / 2
+        self.goal = self.margin / 4.0 ** min(max(self.failed - 1, 0), 6)
+
+    def _concave(self, size: Values) -> tuple[Values, float]:
+        """Return a concave function of the values, and which part of the size of each value a step uses up at least."""
+        if self.problem.relative:
+            some = self.values > 0
+            found = np.where(some, self.values, 0.0)
+            found[some] *= 2.0 - np.log(found[some] / float(found.max(initial=0.0)))
+        else:
+            found = np.full_like(size, self._floor())
+        _, change = self.sweeps.steps(self.policy, np.zeros_like(size), found, 1)
+        self.used += self.share
+        left = (-change / size)[found > 0]
+        return found, max(float(left.min(initial=np.inf)), 0.0) if len(left) else 0.0
+
+    def _steps(self, size: Values, steps: Values) -> Values:
+        """Return how many steps are to come, each counted as the size of the value: enough that half is used up."""
+        swept, count = 0, 6
         while swept < _MOST_STEPS:
             steps, change = self.sweeps.steps(self.policy, size, steps, count)
             swept += count
@@ -301,30 +354,33 @@ class _Search:
                 break
             count *= 2
         self.used += swept * self.share
-        self.steps = steps
-        part = self.tolerance / (4 * max(float((steps / size).max()), 1.0))
-        return part * steps, part / 4
+        return steps
 
-    def _proved(
-        self, missing: Values, slack: Values, margin: float, failed: int
-    ) -> tuple[Enclosure | None, Values | None]:
+    def _proved(self) -> Enclosure | None:
         """Try to prove both sides, with more sweeps where it failed before."""
-        inner = (0, 2, 8) if failed < 2 else (0, 8, 32, 128)
-        upper, count = prove(
-            self.sweeps, self.values + missing + slack, "upper", self.policy, margin=margin, inner=inner
-        )
-        self.used += count
+        assert self.slack is not None
+        lower = self._prove(self.values - self.slack, "lower")
+        if lower is None:
+            return None
+        upper = self._prove(self.values + self.slack, "upper")
         if upper is None:
-            return None, None
-        lower: Values | None = self.values
-        if not self.from_below:
-            lower, count = prove(
-                self.sweeps, self.values - missing - slack, "lower", self.policy, margin=margin, inner=inner
-            )
-            self.used += count
-        if lower is None or not close(self.problem, lower, upper, self.tolerance):
-            return None, upper
-        return Enclosure(lower, upper, self.policy, int(np.ceil(self.used)), True), upper
+            return None
+        self.bounds = {"lower": lower, "upper": upper}
+        found = self._found()
+        return found if found.close else None
+
+    def _prove(self, guess: Values, side: Literal["lower", "upper"]) -> Values | None:
+        """Return what is proved of a guess: by sweeps over the policy on the side where what it earns is a bound."""
+        if isinstance(self.problem, Problem) and (side == "lower") == (self.problem.direction == "max"):
+            if self.problem.relative:
+                guess = np.maximum(guess, 0.0)
+            found, change, _ = self.sweeps.evaluate(self.policy, guess, pushes(self.problem, guess)[side == "upper"], 2)
+            self.used += 2 * self.share
+            return found if bool((change >= 0).all() if side == "lower" else (change <= 0).all()) else None
+        inner = ((0, 2), (0,), (0,))[self.failed] if self.failed < 3 else (0, 8, 32, 128)
+        bound, count = prove(self.sweeps, guess, side, self.policy, margin=self.margin / 2, inner=inner)
+        self.used += count
+        return bound
 
     def _directly(self) -> Enclosure:
         """Solve linear equations; go on sweeping if that does not prove what is asked."""
@@ -336,18 +392,21 @@ class _Search:
                 return done
         return self.run()
 
-    def _spent(self, upper: Values | None) -> Enclosure:
+    def _spent(self) -> Enclosure:
         """Return the bounds that hold although the budget is spent."""
+        side: Literal["lower", "upper"] = "lower" if self.problem.direction == "max" else "upper"
+        if side not in self.bounds and isinstance(self.problem, Problem):
+            bound = self._prove(self.values, side)
+            if bound is not None:
+                self.bounds[side] = bound
+        return self._found()
+
+    def _found(self) -> Enclosure:
         nothing = np.full(self.problem.size, np.inf)
-        lower = self.values if self.from_below else np.zeros_like(nothing) if self.problem.relative else -nothing
-        upper = nothing if upper is None else upper
-        return Enclosure(
-            lower,
-            upper,
-            self.policy,
-            int(np.ceil(self.used)),
-            close(self.problem, lower, upper, self.tolerance),
-        )
+        lower = self.bounds.get("lower", np.zeros_like(nothing) if self.problem.relative else -nothing)
+        upper = self.bounds.get("upper", nothing)
+        near = close(self.problem, lower, upper, self.tolerance)
+        return Enclosure(lower, upper, self.policy, int(np.ceil(self.used)), near)
 
 
 def proved_directly(

@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix
 
 from surefoot.models._compiled import compiled
 from surefoot.models.components import Direction, components
-from surefoot.solvers._numba import sweep_intervals, sweep_policy
+from surefoot.solvers._numba import sweep_intervals, sweep_policy, take_rows
+from surefoot.solvers._numpy import sums_of_changes
 from surefoot.solvers._problem import spans, unit_roundoff
 
 __all__ = [
@@ -229,6 +230,8 @@ def pick(branch_start: NDArray[np.int64], lower: Values, upper: Values, worth: V
 class IntervalSweeps:
     """Sweep over the nodes of an interval problem with NumPy; the methods mean what those of `NumpySweeps` mean."""
 
+    patience = 8.0
+
     def __init__(self, problem: IntervalProblem) -> None:
         self.problem = problem
         self.best = np.maximum if problem.direction == "max" else np.minimum
@@ -296,13 +299,17 @@ class IntervalSweeps:
             change, start = new - start, new
         return start, change
 
+    def sums(self, values: Values, change: Values, before: Values, floor: float) -> tuple[float, ...]:
+        """Return what `sums_of_changes` does."""
+        return sums_of_changes(values, change, before, floor)
+
 
 class CompiledIntervalSweeps(IntervalSweeps):
     """Sweep with numba: every node from the newest values; the order of the branches is kept between sweeps."""
 
     def __init__(self, problem: IntervalProblem) -> None:
         super().__init__(problem)
-        self._sweep, self._policy = compiled(sweep_intervals), compiled(sweep_policy)
+        self._sweep = compiled(sweep_intervals)
         self.order = np.arange(len(problem.rows.target), dtype=np.int64)
         self.picked = problem.rows.lower.copy()
         self._extra = np.zeros(0) if problem.extra is None else problem.extra
@@ -339,16 +346,8 @@ class CompiledIntervalSweeps(IntervalSweeps):
             constant = constant + np.add.reduceat(self.picked * problem.extra, rows.branch_start[:-1])
         new = np.concatenate([values, problem.fixed])
         change, before = np.zeros_like(values), np.zeros_like(values)
-        self._policy(
-            rows.branch_start,
-            rows.target,
-            self.picked,
-            constant,
-            policy,
-            new,
-            change,
-            before,
-            *push,
-            max(sweeps, 2),
-        )
+        count = int((rows.branch_start[policy + 1] - rows.branch_start[policy]).sum())
+        taken = np.zeros(problem.size + 1, np.int64), np.empty(count, np.int32), np.empty(count), np.empty(problem.size)
+        compiled(take_rows)(rows.branch_start, rows.target, self.picked, constant, policy, *taken)
+        compiled(sweep_policy)(*taken, new, change, before, *push, max(sweeps, 2))
         return new[: problem.size], change, before

@@ -122,7 +122,7 @@ def _probability(rows: Rows, probability: Values, objective: Objective, back: Pr
     direction, target, through = objective.direction, objective.target, objective.through
     policy = first_choices(rows)
     zero = prob0(rows, target, direction, through=through, back=back)
-    one, to_one = prob1(rows, target, direction, through=through, back=back)
+    one, to_one = prob1(rows, target, direction, through=through, zero=zero, back=back)
     policy = np.where(one & (to_one >= 0), to_one, policy)
     open_ = ~(zero | one)
     if direction == "min":

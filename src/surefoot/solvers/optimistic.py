@@ -53,7 +53,8 @@ def optimistic(
     Raises:
         BadArgument: the objective does not fit the model, or an argument is out of its range.
 
-    Cost: for 1e5 states with 2e6 branches about ten sweeps, with numba 0.2 s.
+    Cost: for 1e5 states with 2e6 branches about twenty sweeps, 0.2 s with numba and 0.6 s without. Memory: 12 bytes for
+        each branch that is left, and about as much again on the way.
 
     Source: Hartmanns, Kaminski 2020; Puterman 1994, section 6.5; de Alfaro 1997 (end components).
 

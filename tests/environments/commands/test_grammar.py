@@ -26,7 +26,7 @@ def read(text: str) -> dict[str, str]:
 # -- the real libraries -----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 5)
 @given(listings, st.booleans(), st.sampled_from([None, "COMMAND"]), st.booleans())
 def test_what_argparse_prints(commands: dict[str, str], titled: bool, metavar: str | None, leading: bool) -> None:
     parser = argparse.ArgumentParser(

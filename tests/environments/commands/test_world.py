@@ -100,7 +100,7 @@ def _tool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.usefixtures("_tool")
 class TestCommands(EnvironmentContract):
     offered = True
-    steps, long, examples = 30, 40, 5  # what was run or broke is run again each time
+    seeds, steps, long, examples = (0,), 20, 30, 3  # what was run or broke is run again each time
     program: str
 
     def make(self) -> Commands:

@@ -749,6 +749,7 @@ def test_a_child_finds_that_the_file_is_gone(three: JsonFileBackend, path: Path)
         len(three)
 
 
+@pytest.mark.untraced
 def test_every_flip_of_a_byte_in_a_journal_is_caught(path: Path) -> None:
     """Each byte of the whole file, one bit of it: opening or verifying says so, given the head."""
     with open_journal(path) as journal:

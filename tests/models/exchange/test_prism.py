@@ -194,3 +194,52 @@ def test_wrong_arguments_are_refused(tmp_path: Path, noisy: Model) -> None:
     with pytest.raises(BadArgument, match="dialect must be 'prism' or 'storm'"):
         write_prism(noisy, tmp_path / "m", dialect="mrmc")  # type: ignore[arg-type]  # wrong on purpose
     assert not list(tmp_path.iterdir())
+
+
+def test_a_cut_file_of_rewards_is_refused(tmp_path: Path) -> None:
+    put(tmp_path, srew=FILES[".srew"].replace("1 2.5\n", ""))
+    with pytest.raises(BadModel, match=r"the \.srew file says that 2 lines follow, and there are 1"):
+        read_prism(tmp_path / "m")
+    put(tmp_path, trew=FILES[".trew"].replace("3 4 3\n", ""))
+    with pytest.raises(BadModel, match=r"line 3 of the \.trew file, '0 0 1 7': the number of states, 3, that of choi"):
+        read_prism(tmp_path / "m")
+    put(tmp_path, srew="3 1\n0 1 2\n")
+    with pytest.raises(BadModel, match=r"line 2 of the \.srew file, '0 1 2': 2 numbers are wanted"):
+        read_prism(tmp_path / "m")
+
+
+@pytest.mark.parametrize("header", ["# Reward structure", "# Reward structure:"])
+def test_the_files_of_rewards_as_prism_4_8_writes_them(tmp_path: Path, header: str) -> None:
+    """`prism die.pm -exportmodel die.all`: two structures of rewards, one without a name, and exact numbers."""
+    texts = {
+        "die.tra": "3 5\n0 1 1/2\n0 2 1/2\n1 0 1\n2 1 0.25\n2 2 0.75\n",
+        "die.sta": "(s,d)\n0:(0,0)\n1:(1,0)\n2:(7,3)\n",
+        "die.lab": '# Labels\n0="init" 1="deadlock" 2="end"\n0: 0\n2: 2\n',
+        "die1.srew": f'{header} "energy"\n# State rewards\n3 2\n0 23/10\n2 1/10\n',
+        "die1.trew": f'{header} "energy"\n# Transition rewards\n3 0\n',
+        "die2.srew": f"{header}\n# State rewards\n3 0\n",
+        "die2.trew": f"{header}\n# Transition rewards\n3 3\n0 1 1\n0 2 1\n2 1 -7/2\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    model = read_prism(tmp_path / "die")
+    assert list(model.rewards) == ["energy", "reward2"]
+    assert model.reward("energy") == RewardModel(state=[2.3, 0.0, 0.1])
+    assert model.expected_reward("reward2").tolist() == [1.0, 0.0, -3.5 * 0.25]
+    assert model.valuation(2) == {"s": 7, "d": 3}
+    write_prism(model, tmp_path / "again")
+    assert (tmp_path / "again1.srew").read_text(encoding="utf-8") == (
+        '# Reward structure "energy"\n# State rewards\n3 2\n0 2.3\n2 0.1\n'
+    )
+    assert read_prism(tmp_path / "again") == model
+
+
+def test_newer_files_say_what_is_observed_where_an_episode_starts(tmp_path: Path) -> None:
+    tra = "# Transitions (POMDP)\n2 2 2 3\n- - 0 - 2\n0 0 1 1 1 go\n1 0 1 1 1\n"
+    maze = put(tmp_path, tra=tra, lab='0="init"\n0: 0\n', srew=None, trew=None, sta=None)
+    model = read_prism(maze)
+    assert isinstance(model, POMDP)
+    assert model.observation.tolist() == [2, 1]
+    put(tmp_path, tra="2 2\n- - 0 - 2\n0 1 1\n1 1 1\n", lab='0="init"\n0: 0\n', srew=None, trew=None, sta=None)
+    with pytest.raises(BadModel, match="line 2 of the .tra file, '- - 0 - 2': only a POMDP has"):
+        read_prism(maze)

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import selectors
-import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
 
 from surefoot.environments.commands.grammar import plain_text
+from surefoot.processes import QUIET, run
 
 __all__ = ["Answer", "ask"]
-
-_QUIET = {
-    "COLUMNS": "200",
-    "GIT_PAGER": "cat",
-    "LC_ALL": "C",
-    "MANPAGER": "cat",
-    "NO_COLOR": "1",
-    "PAGER": "cat",
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "TERM": "dumb",
-}
-_LATE = "late"
-_GLANCE = 0.2
-"""Seconds of silence after which a program that has ended is taken to have said all, though its pipe is held open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,80 +73,14 @@ def ask(argv: Sequence[str], *, env: Mapping[str, str], timeout: float, most_out
             os.mkdir(place)
         variables = {
             "PATH": os.environ.get("PATH", os.defpath),
-            **_QUIET,
+            **QUIET,
             "GIT_CEILING_DIRECTORIES": folder,
             "HOME": home,
             "TMPDIR": scratch,
             **env,
         }
-        deadline = time.monotonic() + timeout
-        try:
-            process = subprocess.Popen(
-                argv,
-                cwd=here,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return Answer(None, fault=f"cannot be started: {error.strerror}")
-        with process:
-            try:
-                out, err, fault = _collect(process, deadline, most_output)
-                fault = fault or _await_end(process, deadline)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)  # not waited for yet, so the number is still its own
-                process.wait()
-        if fault:
-            return Answer(None, fault={_LATE: f"no answer within {timeout:g} s"}.get(fault, fault))
+        done = run(argv, folder=here, env=variables, timeout=timeout, most_output=most_output)
+        if done.fault:
+            return Answer(None, fault=done.fault)
         own = re.compile(b"|".join(re.escape(os.fsencode(place)) for place in (home, here, scratch)))
-        return Answer(process.returncode, *(plain_text(own.sub(b"~", data)) for data in (out, err)))
-
-
-def _collect(process: subprocess.Popen[bytes], deadline: float, most: int) -> tuple[bytes, bytes, str]:
-    """Read both pipes to their end, or to the limits; return what came, and what broke ("" if nothing did)."""
-    pipes: list[IO[bytes]] = [pipe for pipe in (process.stdout, process.stderr) if pipe]
-    texts = {pipe.fileno(): bytearray() for pipe in pipes}
-    fault = ""
-    with selectors.DefaultSelector() as selector:
-        for pipe in pipes:
-            selector.register(pipe, selectors.EVENT_READ)
-        while selector.get_map() and not fault:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                fault = _LATE
-                break
-            ready = selector.select(min(left, _GLANCE))
-            if not ready and _has_ended(process):
-                break  # something that it left behind holds the pipe
-            for key, _ in ready:
-                chunk = os.read(key.fd, 65536)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                texts[key.fd] += chunk
-            if sum(map(len, texts.values())) > most:
-                fault = f"more than {most} bytes of output"
-    out, err = (bytes(texts[pipe.fileno()]) for pipe in pipes)
-    return out, err, fault
-
-
-def _await_end(process: subprocess.Popen[bytes], deadline: float) -> str:
-    """Wait for the end of a program that has closed its pipes; return what broke if it does not come."""
-    pause = 0.0005
-    while not _has_ended(process):
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return _LATE
-        time.sleep(min(pause, left))
-        pause = min(2 * pause, 0.05)
-    return ""
-
-
-def _has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Say whether the program has ended, without taking its exit code: until then nobody else gets its number."""
-    if not hasattr(os, "waitid"):  # macOS before Python 3.13
-        return process.poll() is not None
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return Answer(done.code, *(plain_text(own.sub(b"~", data)) for data in (done.out, done.err)))

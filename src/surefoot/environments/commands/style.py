@@ -7,16 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from surefoot.errors import BadArgument
+from surefoot.processes import FAULT_CODES
 
 __all__ = ["FAULT_CODES", "STYLES", "HelpStyle", "style_for"]
-
-FAULT_CODES = frozenset({69, 71, 74, 75, 124, 134, 137, 139, 143})
-"""Exit codes that are faults: of `sysexits.h` (unavailable, system, I/O, try later), of `timeout`, and 128 + a signal.
-
-Example:
-    >>> 75 in FAULT_CODES, 1 in FAULT_CODES
-    (True, False)
-"""
 
 
 @dataclass(frozen=True, slots=True)

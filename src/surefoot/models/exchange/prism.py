@@ -344,12 +344,20 @@ class _Table:
         self.added = added
         self.states = 0 if self.storm else _whole(first[0], ".tra", 1)
         self.n_observations = _whole(first[3], ".tra", 1) if self.kind == "pomdp" else 0
-        self.lines = [self._line(number, words) for number, words in lines]
+        self.seen_first = dict(self._first(number, words) for number, words in lines if words[0] == "-")
+        self.lines = [self._line(number, words) for number, words in lines if words[0] != "-"]
         if self.storm:
             self.states = max((max(line[0], line[2]) for line in self.lines), default=-1) + 1
         self.lines = [line for line in self.lines if line[0] not in added]
         self.lines.sort(key=lambda line: line[:2])
         self.names: dict[tuple[int, int], str] = {line[:2]: line[5] for line in self.lines if line[5] is not None}
+
+    def _first(self, number: int, words: list[str]) -> tuple[int, int]:
+        """Return a state where an episode of a POMDP starts, and what is observed there: `- - 0 - 3`."""
+        if self.kind != "pomdp" or len(words) != 5 or words[1] != "-" or words[3] != "-":
+            at = f"line {number} of the .tra file, {' '.join(words)!r}"
+            raise BadModel(f"{at}: only a POMDP has a line `- - state - observation`")
+        return int(_within(words[2], self.states, ".tra", number)), _whole(words[4], ".tra", number)
 
     def _line(self, number: int, words: list[str]) -> tuple[int, int, int, Any, int, str | None]:
         chain = self.kind == "dtmc"
@@ -394,7 +402,7 @@ class _Table:
 
     def observations(self) -> list[int]:
         """Return what is observed in each state."""
-        found = [-1] * self.states
+        found = [self.seen_first.get(state, -1) for state in range(self.states)]
         for _, _, target, _, seen, _ in self.lines:
             if found[target] not in (-1, seen):
                 raise BadModel(f"the .tra file gives state {target} the observations {found[target]} and {seen}")
@@ -445,8 +453,9 @@ def _read_labels(text: str, table: _Table) -> dict[str, list[int]]:
         declared, lines = _declared(text, ".lab")
         names: dict[str, str] = {name: name for name in declared}
     else:
-        names = dict(_LABEL.findall(text.partition("\n")[0]))
-        lines = [(number, words) for number, words in _words(text, ".lab") if number > 1]
+        lines = list(_words(text, ".lab"))
+        first = lines.pop(0)[0] if lines else 1
+        names = dict(_LABEL.findall(text.splitlines()[first - 1] if text else ""))
     found: dict[str, list[int]] = {name: [] for name in names.values()}
     for number, (word, *held) in lines:
         state = _whole(word.rstrip(":"), ".lab", number)
@@ -484,10 +493,10 @@ def _read_rewards(files: Mapping[str, str], names: Mapping[str, str], table: _Ta
     transition: dict[str, Any] = {}
     for place, name in names.items():
         state[name] = np.zeros(table.states)
-        for number, words in _entries(files.get(f"{place}.srew", ""), 2, table):
+        for number, words in _entries(files.get(f"{place}.srew", ""), f"{place}.srew", 2, table):
             state[name][_within(words[0], table.states, ".srew", number)] = _reward(words[1], ".srew", number)
         if f"{place}.trew" in files:
-            paid = _branch_rewards(files[f"{place}.trew"], table, rows)
+            paid = _branch_rewards(files[f"{place}.trew"], f"{place}.trew", table, rows)
             start = np.concatenate([[0], np.cumsum(rows.sizes)]).astype(np.int64)
             first = paid[start[:-1]] if len(paid) else paid
             if np.array_equal(np.repeat(first, np.diff(start)), paid):
@@ -497,12 +506,12 @@ def _read_rewards(files: Mapping[str, str], names: Mapping[str, str], table: _Ta
     return rewards_of(list(names.values()), state, choice, transition)
 
 
-def _branch_rewards(text: str, table: _Table, rows: Rows) -> Any:
+def _branch_rewards(text: str, file: str, table: _Table, rows: Rows) -> Any:
     """Return the reward of each branch."""
     start = np.concatenate([[0], np.cumsum(rows.sizes)]).astype(np.int64).tolist()
     paid = np.zeros(len(rows.target))
     chain = table.kind == "dtmc"
-    for number, words in _entries(text, 3 if chain else 4, table):
+    for number, words in _entries(text, file, 3 if chain else 4, table):
         key = (_whole(words[0], ".trew", number), 0 if chain else _whole(words[1], ".trew", number))
         target, value = _whole(words[-2], ".trew", number), _reward(words[-1], ".trew", number)
         if key[0] in table.added:
@@ -516,10 +525,23 @@ def _branch_rewards(text: str, table: _Table, rows: Rows) -> Any:
     return paid
 
 
-def _entries(text: str, width: int, table: _Table) -> Iterator[tuple[int, list[str]]]:
-    """Yield the lines of a file of rewards, without the sizes that PRISM begins with."""
+def _entries(text: str, file: str, width: int, table: _Table) -> list[tuple[int, list[str]]]:
+    """Return the lines of a file of rewards, without the sizes that PRISM begins with: states (choices) and lines."""
     lines = list(_words(text, ""))
-    yield from lines if table.storm else lines[1:]
+    if not table.storm and lines:
+        (number, sizes), *lines = lines
+        counts = [_whole(word, file, number) for word in sizes]
+        if len(counts) != (3 if width == 4 else 2) or counts[0] != table.states:
+            raise BadModel(
+                f"line {number} of the {file} file, {' '.join(sizes)!r}: the number of states, {table.states}, "
+                f"{'that of choices, ' if width == 4 else ''}and that of the lines that follow are wanted"
+            )
+        if counts[-1] != len(lines):
+            raise BadModel(f"the {file} file says that {counts[-1]} lines follow, and there are {len(lines)}")
+    for number, words in lines:
+        if len(words) != width:
+            raise BadModel(f"line {number} of the {file} file, {' '.join(words)!r}: {width} numbers are wanted")
+    return lines
 
 
 def _within(word: str, count: int, file: str, number: int) -> int:
@@ -531,8 +553,8 @@ def _within(word: str, count: int, file: str, number: int) -> int:
 
 def _reward(word: str, file: str, number: int) -> float:
     try:
-        return float(word)
-    except ValueError:
+        return float(Fraction(word))  # PRISM's exact mode writes 23/10
+    except (ValueError, ZeroDivisionError):
         raise BadModel(f"line {number} of the {file} file: {word!r} is no number") from None
 
 

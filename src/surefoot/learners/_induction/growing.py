@@ -1,0 +1,348 @@
+"""Which terms an action's calls offer: found by following what the sampled arguments and records lead to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from surefoot.learners._induction.snapshots import HOPS, Partial, PartialList
+from surefoot.learners._induction.terms import ARGS, STATE, Term, as_number, derive, is_number, of_state
+from surefoot.learners.vocabulary import MISSING
+
+__all__ = ["grow"]
+
+HIT = 0.25
+"""A look-up is followed when it finds something in at least this share of the sampled calls."""
+MOST = 320
+"""The most terms of one action."""
+DEAREST = 7.0
+"""Terms that cost more are not followed."""
+WIDE = 40
+"""A record has at most this many fields; a wider mapping is a table."""
+FEW = 0.08
+"""A field that fewer of the sampled records have is left out."""
+
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def _is_map(value: Any) -> bool:
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+class _Shape:
+    """What kind of values a term has on the sample."""
+
+    __slots__ = ("filled", "keys", "lists", "maps", "partial", "scalars", "table")
+
+    def __init__(self, term: Term, column: Sequence[Any]) -> None:
+        parts: list[Any] = []
+        for value in column:
+            if value is MISSING:
+                continue
+            if term.rank:
+                parts += [v for v in value if v is not MISSING]
+            else:
+                parts.append(value)
+        self.filled = len(parts)
+        distinct = list({id(part): part for part in parts}.values())
+        self.maps = [v for v in distinct if _is_map(v)]
+        self.lists = [v for v in distinct if _is_list(v)]
+        self.scalars: list[Any] = [v for v in parts if isinstance(v, _SCALARS)]
+        self.keys: list[str] = []
+        self.partial = any(type(v) in (Partial, PartialList) for v in distinct)
+        self.table = self.partial
+        if self.maps and not self.partial:
+            self._read_maps(term)
+
+    def _read_maps(self, term: Term) -> None:
+        few = self.maps[:64]
+        if max(len(m) for m in few) > WIDE and term.op != "state":
+            self.table = True
+            return
+        counts: Counter[Any] = Counter()
+        for found in few:
+            counts.update(list(found))
+        if term.op not in ("state", "args") and self._alike(few, counts):
+            self.table = True
+            return
+        least = FEW * len(few)
+        self.keys = [key for key, times in counts.items() if isinstance(key, str) and times >= least][:WIDE]
+        self.keys.sort()
+
+    @staticmethod
+    def _alike(maps: list[Any], counts: Counter[Any]) -> bool:
+        """Say whether the parts of mappings look like one another: then they are tables of records."""
+        parts = [part for m in maps for part in islice(m.values(), 8)][:64]
+        if not parts:
+            return False
+        if all(_is_map(part) for part in parts):
+            fields: Counter[Any] = Counter()
+            for part in parts:
+                fields.update(list(part))
+            shared = sum(times for times in fields.values() if times >= 0.5 * len(parts))
+            total = sum(fields.values())
+            if total and shared >= 0.5 * total:
+                return True
+        return len(maps) > 3 and len(counts) > 3 * max(len(m) for m in maps)
+
+
+def _signature(column: Sequence[Any]) -> Any:
+    """Return what identifies the records that a term leads to; the records are alive as long as the sample is."""
+    return tuple(
+        tuple(id(part) if isinstance(part, list | dict) else repr(part) for part in value)
+        if isinstance(value, tuple)
+        else id(value)
+        if isinstance(value, list | dict) or isinstance(value, Mapping)
+        else repr(value)
+        for value in column
+    )
+
+
+class _Growth:
+    def __init__(self, sample: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
+        self.size = len(sample)
+        self.columns: dict[str, list[Any]] = {
+            "state": [s for s, _ in sample],
+            "args": [a for _, a in sample],
+        }
+        self.terms: list[Term] = [STATE, ARGS]
+        self.shapes: dict[str, _Shape] = {}
+        self.seen: set[Any] = set()
+        self.tables: list[Term] = []
+        self.lists: list[Term] = []  # rank 0 lists of records
+        self.keys: list[Term] = []
+        self.asked = (0, 0, 0)
+
+    def values(self, term: Term) -> list[Any]:
+        known = self.columns.get(term.key)
+        if known is not None:
+            return known
+        parents = [self.values(p) for p in term.parents]
+        column = derive(term, parents)
+        self.columns[term.key] = column
+        return column
+
+    def add(self, term: Term, dearest: float = DEAREST) -> bool:
+        """Keep a term unless it never holds anything, or leads where another one leads."""
+        if term.cost > dearest or term.hops > HOPS or len(self.terms) >= MOST or term.key in self.shapes:
+            return False
+        column = self.values(term)
+        shape = _Shape(term, column)
+        if not shape.filled:
+            return False
+        if shape.maps or shape.lists:
+            signature = (term.rank, _signature(column))
+            if signature in self.seen:
+                return False
+            self.seen.add(signature)
+        self.shapes[term.key] = shape
+        self.terms.append(term)
+        return True
+
+    def expand(self, term: Term) -> list[Term]:
+        """Return what a term directly leads to."""
+        shape = self.shapes[term.key]
+        found: list[Term] = []
+        if shape.partial:  # only a few of its parts are known
+            (self.tables if shape.maps else self.lists).append(term)
+            return found
+        if shape.maps:
+            if shape.table or len(shape.maps) > 1 or term.op not in ("state", "args"):
+                self.tables.append(term)
+            found += [Term("field", (term,), key) for key in shape.keys]
+            if shape.table and not term.rank:
+                sizes = [len(m) for m in shape.maps[:64]]
+                if sum(sizes) <= 24 * len(sizes):
+                    found += [Term("keys", (term,)), Term("values", (term,))]
+        if shape.lists:
+            if term.rank:
+                if term.op != "flat" and sum(map(len, shape.lists[:64])) <= 24 * len(shape.lists[:64]):
+                    found.append(Term("flat", (term,)))
+            else:
+                first = next((part for part in shape.lists if len(part)), ())
+                sizes = [len(v) for v in shape.lists[:64]]
+                if sum(sizes) <= 64 * len(sizes):
+                    found.append(Term("each", (term,)))
+                if first and _is_map(first[0]):
+                    self.lists.append(term)
+                kinds = {type(part) for part in first}
+                if len(set(sizes)) == 1 and sizes[0] <= 6 and (term.op == "state" or len(kinds) > 1):
+                    found += [Term("item", (term,), at) for at in range(sizes[0])]
+                elif sum(sizes) <= 24 * len(sizes) and term.op != "state" and term.parents[0].op != "args":
+                    found += [Term("first", (term,)), Term("last", (term,))]
+        if shape.scalars and not shape.maps and not shape.lists:
+            kinds = {type(v) for v in shape.scalars}
+            if kinds & {str, int} and len(set(map(repr, shape.scalars))) > 1:
+                self.keys.append(term)
+        return found
+
+    def zips(self, one: Term, other: Term) -> bool:
+        """Say whether two lists go together element by element."""
+        if not one.rank or not other.rank or one.origin == other.origin:
+            return True
+        a, b = self.values(one), self.values(other)
+        both = [(x, y) for x, y in zip(a, b, strict=True) if x is not MISSING and y is not MISSING]
+        if not both or max((len(x) for x, _ in both), default=0) < 2:
+            return False
+        return sum(len(x) == len(y) for x, y in both) >= 0.6 * len(both)
+
+    def hits(self, term: Term) -> bool:
+        """Say whether a look-up finds something often enough."""
+        column = self.values(term)
+        full = empty = 0
+        asked = [self.columns[p.key] for p in term.parents]
+        for row, value in enumerate(column):
+            if any(c[row] is MISSING for c in asked):
+                continue
+            if term.rank:
+                parts = [] if value is MISSING else value
+                good = sum(v is not MISSING for v in parts)
+                if good and 2 * good >= len(parts):
+                    full += 1
+                elif parts:
+                    empty += 1
+            elif value is MISSING:
+                empty += 1
+            else:
+                full += 1
+        return full >= 2 and full >= HIT * (full + empty) if self.size > 3 else full > 0
+
+    def look_ups(self) -> list[Term]:
+        """Return the look-ups and joins, not tried before, that find something."""
+        found: list[Term] = []
+        tables, records, keys = self.asked
+        self.asked = (len(self.tables), len(self.lists), len(self.keys))
+        far = [(at, key) for at, key in enumerate(self.keys) if not _is_near(key)]
+        near = [(at, key) for at, key in enumerate(self.keys) if _is_near(key)]
+        for at, table in enumerate(self.tables):
+            root = of_state(table)
+            for place, key in (*near, *far) if root else near:
+                if at < tables and place < keys:
+                    continue
+                term = Term("get", (table, key))
+                if term.cost <= DEAREST and term.hops <= HOPS and self.zips(table, key) and self.hits(term):
+                    found.append(term)
+        for at, rows in enumerate(self.lists):
+            root = of_state(rows)
+            for place, key in (*near, *far) if root else near:
+                if (at >= records or place >= keys) and key.parents[0] != rows:
+                    found += self._joins(rows, key)
+        return found
+
+    def measure(self) -> None:
+        """Add what can be counted and summed, numbers written as text, and the patterns of arguments."""
+        scalars: list[Term] = []
+        vectors: list[Term] = []
+        for term in self.terms[2:]:
+            shape = self.shapes[term.key]
+            if term.op in ("each", "keys"):
+                self.add(Term("len", (term,)))
+            if not shape.scalars or shape.maps or shape.lists:
+                continue
+            if all(is_number(v) for v in shape.scalars if v is not None):
+                (vectors if term.rank else scalars).append(term)
+            elif all(type(v) is str for v in shape.scalars):
+                if _money(shape.scalars) and self.add(number := Term("number", (term,))):
+                    (vectors if term.rank else scalars).append(number)
+                if term.rooted:
+                    self.add(Term("shape", (term,)))
+                    if not term.rank:
+                        self.add(Term("symbols", (term,)))
+        given = [t for t in scalars if t.rooted and t.op != "len"]
+        held = sorted((t for t in scalars if not t.rooted), key=lambda t: (t.cost, t.key))[:10]
+        for one in given[:6]:
+            for other in (*held, *(t for t in given if t.key > one.key)):
+                for op in ("plus", "times", "minus"):
+                    pair = (other, one) if op == "minus" else (one, other)
+                    self.add(Term(op, pair), DEAREST + 4)
+        vectors.sort(key=lambda t: (t.cost, t.key))
+        for at, one in enumerate(vectors[:16]):
+            self.add(Term("sum", (one,)))
+            for other in vectors[at + 1 : 16]:
+                if one.cost + other.cost <= 14 and self.zips(one, other):
+                    self.join_numbers(one, other)
+
+    def join_numbers(self, one: Term, other: Term) -> None:
+        """Add the difference, both ways, and the product of two lists of numbers."""
+        if self.alike(one, other):
+            self.add(Term("sumdiff", (one, other)), DEAREST + 8)
+            self.add(Term("sumdiff", (other, one)), DEAREST + 8)
+        else:
+            self.add(Term("sumtimes", (one, other)), DEAREST + 8)
+
+    def alike(self, one: Term, other: Term) -> bool:
+        """Say whether two terms hold numbers of one kind: of the same name, or of the same size."""
+        if one.param is not None and one.param == other.param:
+            return True
+        a = [abs(v) for v in self.shapes[one.key].scalars if is_number(v)]
+        b = [abs(v) for v in self.shapes[other.key].scalars if is_number(v)]
+        low, high = sorted((sum(a) / len(a), sum(b) / len(b)))
+        return bool(high <= 10 * low)
+
+    def _joins(self, records: Term, key: Term) -> list[Term]:
+        """Return the joins of a list of records with a key: on the fields that hold such values."""
+        wanted: set[Any] = set()
+        for value in self.values(key):
+            if value is not MISSING:
+                wanted.update(v for v in (value if key.rank else (value,)) if isinstance(v, str | int))
+        fields: Counter[str] = Counter()
+        for part in self.shapes[records.key].lists[:200]:
+            for record in part[:500]:
+                if _is_map(record):
+                    for name, value in record.items():
+                        if type(value) in (str, int) and value in wanted:
+                            fields[name] += 1
+        found = []
+        for name, times in fields.most_common(3):
+            if times < 2 and self.size > 3:
+                continue
+            term = Term("join", (records, key), (name,))
+            if term.cost <= DEAREST and term.hops <= HOPS and self.zips(records, key) and self.hits(term):
+                found.append(term)
+        return found
+
+
+def _is_near(key: Term) -> bool:
+    """Say whether a term may be a key of tables that are not directly in the state: a part of an argument is."""
+    return key.rooted
+
+
+def _money(values: Sequence[str]) -> bool:
+    """Say whether texts are numbers, and not names made of digits."""
+    return all(as_number(v) is not MISSING for v in values) and any("." in v or v[:1] in "$€£" for v in values)
+
+
+def grow(sample: Sequence[tuple[Any, Mapping[str, Any]]]) -> list[Term]:
+    """Return the terms that a sample of calls offers, cheap ones first.
+
+    Args:
+        sample: (state, args) of calls, both accepted and refused ones.
+
+    Cost: about the number of terms (at most `MOST`) times the sample.
+
+    Example:
+        >>> sample = [({"open": {"A": {"x": 1}, "B": {"x": 2}}}, {"id": "A"}), ({"open": {"A": {"x": 1}}}, {"id": "B"})]
+        >>> [term.key for term in grow(sample) if term.op == "get"]
+        ['open[id]']
+    """
+    growth = _Growth(sample)
+    for root in (ARGS, STATE):
+        growth.shapes[root.key] = _Shape(root, growth.columns[root.key])
+    layer: list[Term] = [ARGS, STATE]
+    for _ in range(10):
+        following: list[Term] = []
+        for term in layer:
+            following += [new for new in growth.expand(term) if growth.add(new)]
+        found = sorted(growth.look_ups(), key=lambda t: (t.cost, t.key))
+        following += [new for new in found if growth.add(new)]
+        if not following:
+            break
+        layer = sorted(following, key=lambda t: (t.cost, t.key))
+    growth.measure()
+    return growth.terms[2:]

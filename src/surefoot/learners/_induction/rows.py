@@ -1,0 +1,166 @@
+"""The observed calls of one action: what each was, and the values of its terms as columns."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from surefoot.learners._induction.columns import Frame, Memory, reduced
+from surefoot.learners._induction.growing import grow
+from surefoot.learners._induction.snapshots import Shelf
+from surefoot.learners._induction.terms import Program, Term, is_number
+
+__all__ = ["Rows"]
+
+SAMPLE = 64
+"""How many calls are looked at to find terms."""
+
+
+class Rows:
+    """The calls of one action, in the order of observation.
+
+    Attributes:
+        kept: what finds each call on the shelf.
+        refused: whether each was refused.
+        messages: the class of each refusal's message, -1 where there was none.
+        seqs: the places in the journal, None without one.
+        amounts: by place of an accepted call, the numbers in its effect (their absolute values, to the cent).
+        touched: (part of the state, field) that the effects of accepted calls name.
+    """
+
+    def __init__(self, shelf: Shelf) -> None:
+        """Start with nothing."""
+        self._shelf = shelf
+        self.kept: list[tuple[int, ...]] = []
+        self.refused: list[bool] = []
+        self.messages: list[int] = []
+        self.seqs: list[int | None] = []
+        self.touched: set[tuple[str, str]] = set()
+        self.amounts: dict[int, frozenset[float]] = {}
+        self.terms: list[Term] = []
+        self.columns: list[list[Any]] = []
+        self._marks: list[int] = []
+        self._memory = Memory()
+        self._program = Program(())
+        self._slots: list[int] = []
+        self._grown = 0
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.kept)
+
+    def add(
+        self, kept: tuple[int, ...], state: Any, args: Mapping[str, Any], refused: bool, message: int, seq: Any
+    ) -> None:
+        """Append a call; `state` may be its slice."""
+        self.kept.append(kept)
+        self.refused.append(refused)
+        self.messages.append(message)
+        self.seqs.append(seq)
+        self._marks.append(zlib.crc32(self._shelf.bytes_of(kept)))
+        if self.terms:
+            self._read(state, args, self._program, self._slots, self.columns)
+
+    @staticmethod
+    def _read(state: Any, args: Any, program: Program, slots: list[int], columns: list[list[Any]]) -> None:
+        found = program.run(state, args)
+        for column, at in zip(columns, slots, strict=True):
+            column.append(reduced(found[at]))
+
+    def due(self) -> bool:
+        """Say whether there are enough new calls to look for more terms."""
+        return len(self) >= self._grown + max(1, self._grown // 2)
+
+    def regrow(self) -> None:
+        """Look for terms again, in a sample that does not depend on the order of observation."""
+        order = sorted(range(len(self)), key=lambda at: (self._marks[at], self.kept[at]))[:SAMPLE]
+        sample = [self._shelf.get(self.kept[at]) for at in order]
+        self._grown = len(self)
+        terms = grow(sample)
+        known = {term.key: at for at, term in enumerate(self.terms)}
+        fresh = [term for term in terms if term.key not in known]
+        columns: dict[str, list[Any]] = {term.key: [] for term in fresh}
+        if fresh:
+            program = Program(fresh)
+            slots = [program.index[t.key] for t in fresh]
+            for kept in self.kept:
+                self._read(*self._shelf.get(kept), program, slots, list(columns.values()))
+        self.columns = [columns[t.key] if t.key in columns else self.columns[known[t.key]] for t in terms]
+        self.terms = terms
+        self._memory.keep({t.key for t in terms})
+        self._program = Program(terms)
+        self._slots = [self._program.index[t.key] for t in terms]
+
+    def frame(self) -> Frame:
+        """Return the columns as arrays."""
+        messages = np.array(self.messages, dtype=np.int64)
+        frame = Frame(
+            self.terms,
+            self.columns,
+            np.array(self.refused, dtype=bool),
+            frozenset(self.touched),
+            messages,
+            self._memory,
+        )
+        frame.computed = self.computed()
+        return frame
+
+    def touch(self, effect: Any) -> None:
+        """Remember what the call that was appended last has changed."""
+        if len(self.touched) < 4096:
+            _places(effect, self.touched)
+        found: set[float] = set()
+        _amounts(effect, found)
+        self.amounts[len(self) - 1] = frozenset(found)
+
+    def computed(self) -> frozenset[str]:
+        """Return the terms whose numbers the effects of accepted calls hold: what the action computes."""
+        if not self.amounts:
+            return frozenset()
+        found = []
+        for term, column in zip(self.terms, self.columns, strict=True):
+            if term.rank or term.op == "len" or len(self.amounts) < 4:
+                continue
+            right = wrong = 0
+            for row, amounts in self.amounts.items():
+                value = column[row]
+                if is_number(value) and abs(value) >= 0.005:
+                    if round(abs(value), 2) in amounts:
+                        right += 1
+                    else:
+                        wrong += 1
+                        if wrong > 3 and wrong > right:
+                            break
+            if right >= 4 and right >= 3 * wrong:
+                found.append(term.key)
+        return frozenset(found)
+
+
+def _amounts(value: Any, found: set[float]) -> None:
+    if is_number(value):
+        found.add(round(abs(value), 2))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _amounts(part, found)
+    elif isinstance(value, dict):
+        for part in value.values():
+            _amounts(part, found)
+
+
+def _places(value: Any, found: set[tuple[str, str]]) -> None:
+    """Collect (part of the state, field) of what an effect names: paths, or the names of what is set."""
+    if isinstance(value, list | tuple):
+        names = [part for part in value if isinstance(part, str)]
+        if len(names) > 1 and all(isinstance(part, str | int) for part in value):
+            found.add((names[0], names[-1]))
+        else:
+            for part in value:
+                _places(part, found)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if isinstance(part, dict | list | tuple):
+                _places(part, found)
+            found.add(("", str(name)))
