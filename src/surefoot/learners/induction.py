@@ -622,7 +622,7 @@ class InducedActionModel(ConservativeActionModel):
             >>> model = InducedActionModel()
             >>> for n in range(20):
             ...     _ = model.observe({"open": n % 2 == 0}, "enter", {}, n % 2 == 0)
-            >>> print(model.explain({"open": False}, "enter", {}))
+            >>> print(model.settle().explain({"open": False}, "enter", {}))
             'enter' is refused: open is False, accepted only for True (10 cases)
             no accepted case shows that not (open in {True}) (chosen)
             nearest accepted case (10 times): open is True, not False
