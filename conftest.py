@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +28,8 @@ settings.load_profile("here")
 
 
 SOURCE = Path(__file__).parent / "src"
+TRACER = pytest.StashKey[Any]()
+"""What follows the tests that are owed, if coverage is measured."""
 
 
 OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
@@ -50,14 +53,14 @@ def import_as_usual(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def untraced() -> Iterator[None]:
-    """Measure no coverage for a while: tracing doubles what a test takes, and more."""
-    tracer = sys.gettrace()
-    sys.settrace(None)
+def traced_by(tracer: Any) -> Iterator[None]:
+    """Let a tracer, or none, follow what runs: tracing doubles what a test takes, and more."""
+    before = sys.gettrace()
+    sys.settrace(tracer)
     try:
         yield
     finally:
-        sys.settrace(tracer)
+        sys.settrace(before)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -73,7 +76,7 @@ def pytest_collection() -> Generator[None, object, object]:
             for path in sorted(SOURCE.rglob("*.py")):
                 if owes_every_branch(path):
                     import_as_usual(path)
-        with untraced():
+        with traced_by(None):
             return (yield)
     finally:
         gc.enable()
@@ -83,8 +86,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Measure no coverage in the process that deals the tests out to others."""
-    with untraced() if session.config.getoption("numprocesses", 0) else contextlib.nullcontext():
+    """Measure no coverage between tests, nor in the process that deals them out to others."""
+    session.stash[TRACER] = sys.gettrace()
+    with traced_by(None):
         return (yield)
 
 
@@ -106,7 +110,7 @@ def is_traced(item: pytest.Item) -> bool:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Measure coverage only where it counts."""
-    with contextlib.nullcontext() if is_traced(item) else untraced():
+    with traced_by(item.session.stash[TRACER]) if is_traced(item) else contextlib.nullcontext():
         return (yield)
 
 
