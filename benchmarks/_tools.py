@@ -50,15 +50,15 @@ class World:
 
     def propose(self) -> tuple[str, dict[str, Any], list[str]]:
         """Return an action, arguments and the faults planted in them."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say how to: propose()")
 
     def look(self, action: str, args: dict[str, Any]) -> dict[str, Any]:
         """Return what a call may change, as plain values in the shape of the state."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say how to: look()")
 
     def call(self, action: str, args: dict[str, Any]) -> tuple[str, bool]:
         """Make a call with a copy of the arguments (tools keep what they are given); return message and acceptance."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say how to: call()")
 
     def check(self) -> None:
         """Raise when something else was changed than what was looked at."""
@@ -79,7 +79,7 @@ class Tau2World(World):
 
     def names(self, action: str, args: dict[str, Any]) -> list[tuple[str, str]]:
         """Return which records a call may touch, by kind and name."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say how to: names()")
 
     def records(self, kind: str, name: str) -> dict[str, Any]:
         """Return a record as it is now."""

@@ -6,8 +6,7 @@
 For each world (`_hidden_rules.py`) and rate of noise (accepted calls reported as refused, in training only) a model of
 each `caution` observes some calls and is asked about as many fresh ones. A world counts as broken when any answer was
 wrong. Of the worlds with noise, so many may be broken as the stated confidence allows, and without noise none in "safe"
-mode. Beside it, how often the interval that the model states for the rate of its flakes held the truth, where it states
-one, and how often it abstained.
+mode. Beside it, how often it abstained. What a model states of the rate of its flakes is not checked here.
 """
 
 from __future__ import annotations

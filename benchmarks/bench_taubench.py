@@ -32,9 +32,10 @@ from statistics import mean
 from typing import Any
 
 from _harness import command_of, here
+from _induction import hand
 from _retail import MONEY, PAIRS, Probe, Recording, conditions
 from surefoot.learners.conservative import CAUTIONS, ConservativeActionModel
-from surefoot.learners.vocabulary import MISSING, Vocabulary
+from surefoot.learners.vocabulary import Vocabulary
 
 __all__ = ["main"]
 
@@ -154,25 +155,6 @@ def score(
     )
 
 
-def read_once(recording: Recording) -> tuple[Predicates, Only, dict[int, Any]]:
-    """Return the rich vocabulary over its own values: each call's are read once, since the curve asks often.
-
-    In these states each condition is an entry of its name; one that cannot be read is not there.
-    """
-    predicates, only = conditions()
-    vocabulary = Vocabulary(predicates, only=only)
-    states = {}
-    for probe in (*recording.train, *recording.heldout):
-        held = vocabulary.features(probe.state, probe.action, probe.args)
-        named = zip(vocabulary.of(probe.action), held, strict=True)
-        states[probe.number] = {name: value for name, value in named if value is not MISSING}
-    return {name: _reader(name) for name in predicates}, only, states
-
-
-def _reader(name: str) -> Callable[[Any, Mapping[str, Any]], Any]:
-    return lambda state, args: state[name]
-
-
 def arms(recording: Recording, contenders: Mapping[str, Maker]) -> list[Score]:
     """Measure each vocabulary on everything."""
     scores = []
@@ -186,7 +168,7 @@ def arms(recording: Recording, contenders: Mapping[str, Maker]) -> list[Score]:
 
 def curve(recording: Recording, contenders: Mapping[str, Maker], sizes: Sequence[int], seeds: range) -> list[Score]:
     """Measure the rich vocabulary on samples of the training calls."""
-    predicates, only, states = read_once(recording)
+    predicates, only, states = hand(recording)
     scores = []
     for size in dict.fromkeys(min(size, len(recording.train)) for size in sizes):
         for seed in seeds:
@@ -201,7 +183,7 @@ def curve(recording: Recording, contenders: Mapping[str, Maker], sizes: Sequence
 
 def noise(recording: Recording, contenders: Mapping[str, Maker], rates: Sequence[float]) -> list[Score]:
     """Measure the rich vocabulary with accepted training calls reported as refused."""
-    predicates, only, states = read_once(recording)
+    predicates, only, states = hand(recording)
     accepted = [probe.number for probe in recording.train if probe.accepted]
     scores = []
     for rate in rates:
