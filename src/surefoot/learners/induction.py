@@ -68,8 +68,8 @@ class InducedActionModel(ConservativeActionModel):
 
     Order: after `settle`, the model is the same for every order of the same observations.
 
-    Cost: observing takes the time to read some 200 terms (below 1 ms), and a new selection, tenths of a second to seconds,
-    each time the calls of an action have grown by a third; a prediction never waits for one.
+    Cost: observing takes the time to read some 200 terms (below 1 ms), and a new selection, tenths of a second to
+    seconds, each time the calls of an action have grown by a third; a prediction never waits for one.
 
     Example:
         >>> from surefoot import ConservativeActionModel
