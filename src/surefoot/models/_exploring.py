@@ -7,6 +7,7 @@ import enum
 import inspect
 import itertools
 import operator
+import struct
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -115,14 +116,14 @@ class Explorer:
             error.add_note(f"in {call}")
             raise
         acts, counts, lengths, pairs = asked
-        self.choices.extend(array("i", counts))
+        self.choices.frombytes(_packed("i", counts))
         self._count(acts)
         try:
             numbers = self._numbers_of(pairs)
-            self.branches.extend(array("i", lengths))
+            self.branches.frombytes(_packed("i", lengths))
         except _Unusual:  # once more, row by row and with messages
             numbers = self._careful(block, acts, counts, lengths, pairs)
-        self.target.extend(array("i", numbers))
+        self.target.frombytes(_packed("i", numbers))
         if self._on_choices or self._on_branches:
             self._pay(block, acts, counts, numbers)
             _check_all(guards, "reward")
@@ -194,11 +195,11 @@ class Explorer:
             afters = [after for _, after in pairs]
             if self.upper is not None or not all(odds):
                 raise _Unusual
-            lower = array("d", odds)
+            lower = _packed("d", odds)
             numbers = self.numbering.number_all(afters) if afters else []
-        except (TypeError, ValueError):  # a BadModel too
+        except (TypeError, ValueError, OverflowError, struct.error):  # a BadModel too
             raise _Unusual from None
-        self.lower.extend(lower)
+        self.lower.frombytes(lower)
         return numbers
 
     def _careful(
@@ -243,7 +244,7 @@ class Explorer:
         paid: list[Any] = []
         try:
             paid.extend(map(reward.function, *columns))
-            reward.numbers.extend(array("d", paid))
+            reward.numbers.frombytes(_packed("d", paid))
         except Exception as error:
             place = _first_odd(paid)
             arguments = ", ".join(show(column[place]) for column in columns)
@@ -263,7 +264,7 @@ class Explorer:
             self.action.extend([0] * len(acts))
             return
         try:
-            self.action.extend(array("i", list(map(self.action_numbers.__getitem__, acts))))
+            self.action.frombytes(_packed("i", list(map(self.action_numbers.__getitem__, acts))))
             return
         except (KeyError, TypeError):  # one that is new, or no text
             pass
@@ -277,7 +278,7 @@ class Explorer:
         try:
             low, high = odd if isinstance(odd, tuple) else (odd, odd)
             return float(low), float(high)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadModel(
                 f"{self._call(*self._at)} has the probability {odd!r}: a number or a pair (lower, upper) is wanted"
             ) from None
@@ -297,6 +298,11 @@ _Asked = tuple[list[Any], list[int], list[int], list[Any]]
 
 class _Unusual(Exception):
     """What is to be kept needs the slow way."""
+
+
+def _packed(kind: str, numbers: Sequence[Any]) -> bytes:
+    """Return numbers as an array of that kind holds them: struct takes half the time that array does."""
+    return struct.pack(f"{len(numbers)}{kind}", *numbers)
 
 
 def _first_odd(paid: list[Any]) -> int:

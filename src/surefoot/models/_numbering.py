@@ -39,6 +39,7 @@ class Numbering:
         self.states: list[Any] = []
         self.worded = True
         """Say whether every tuple so far holds texts and integers only, and is its own key."""
+        self._regular = True  # until something else than tuples of integers is met
         self._fresh = itertools.count()
         self._numbers: dict[Any, int] = defaultdict(self._fresh.__next__)  # what is looked up and new gets the next
 
@@ -67,6 +68,10 @@ class Numbering:
         Raises:
             BadModel: one of them cannot be a state, or is one too many.
         """
+        if self.worded and self._regular:
+            self._regular = _are_rows_of_integers(states)
+            if self._regular:
+                return self._number_words(states)
         kinds = set(map(type, states))
         if kinds == _TUPLES and self.worded and not set(map(type, itertools.chain.from_iterable(states))) <= WORDS:
             self._key_exactly()
@@ -140,6 +145,26 @@ def _key(state: Any, kind: type) -> Any:
         return marshal.dumps(state, 2)
     except ValueError:  # a tuple with an object in it
         return kind, state
+
+
+def _are_rows_of_integers(states: list[Any]) -> bool:
+    """Say whether all states are tuples of one length that hold integers of 32 bits, and no True; False: perhaps not.
+
+    Looking at marshal's bytes takes half of what asking each part for its type does: such a tuple is there a head of
+    five bytes, "(" and its length, and five for each integer, "i" and its bytes.
+    """
+    first, count = states[0], len(states)
+    if type(first) is not tuple:
+        return False
+    try:
+        text = marshal.dumps(states, 2)
+    except ValueError:  # there is an object in one of them
+        return False
+    size, start = 5 * len(first) + 5, 5
+    if len(text) != start + size * count:
+        return False
+    heads = all(text[start + at :: size].count(text[start + at]) == count for at in range(5))
+    return heads and all(text[at::size].count(b"i") == count for at in range(start + 5, start + size, 5))
 
 
 def _is_worded(key: Any) -> bool:
