@@ -49,6 +49,8 @@ FAMILIES: dict[str, Family] = {
 QUICK = ("random 1e4", "slip grid 1e4", "coin K=20 split max", "coin K=20 heads min")
 INTERVALS = ("random 1e4", "random 1e5")
 ASKED = {"random 1e4": 1.8, "random 1e5": 1.9, "random 1e6": 1.5}
+SECONDS = 4.0
+"""What is answered sooner is asked again for this long: of few samples of milliseconds the median wanders."""
 ENGINES: tuple[Engine, ...] = ("numba", "numpy") if is_there() else ("numpy",)
 
 
@@ -108,6 +110,8 @@ def run(report: Report, what: str, section: str, found: dict[str, Callable[[], A
     """Measure the contenders on one model in turns."""
     answers = {who: work() for who, work in found.items()}  # compiles, and gives what is compared
     compare(report, what, answers, int(np.argmax(model.initial)))
+    a_round = sum(clocked(work).cpu for work in found.values())
+    repeats = max(repeats, min(25, int(SECONDS / a_round)))
     report.section = section
     report.say(f"  {what}: {answers['surefoot']}")
     report.measure(
