@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -82,6 +83,7 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)  # what a test makes is gone by itself, nearly all of it
 
 
 @pytest.hookimpl(wrapper=True)
@@ -114,11 +116,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
-@pytest.fixture(autouse=True)
-def _doctests_write_into_a_folder_of_their_own(request: pytest.FixtureRequest) -> None:
-    if isinstance(request.node, pytest.DoctestItem):
-        monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        monkeypatch.chdir(request.getfixturevalue("tmp_path"))
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Let a doctest write into a folder of its own; a fixture would cost each of the other tests a little."""
+    if not isinstance(item, pytest.DoctestItem):
+        return (yield)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return (yield)
 
 
 @pytest.fixture(scope="session")
