@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
@@ -26,6 +27,13 @@ settings.register_profile(
 )
 settings.register_profile("nightly", settings.get_profile("here"), derandomize=False, max_examples=2_000)
 settings.load_profile("here")
+
+# What JAX compiles is kept for the next time, as what Numba compiles is; each process its own, since both may write.
+os.environ |= {
+    "JAX_COMPILATION_CACHE_DIR": str(Path(__file__).parent / ".cache/jax" / os.environ.get("PYTEST_XDIST_WORKER", "")),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
 
 
 SOURCE = Path(__file__).parent / "src"
