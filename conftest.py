@@ -124,6 +124,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_to_serializable(report: pytest.CollectReport | pytest.TestReport) -> None:
+    """Send no keywords along with what passed: nobody asks for them, and they are a third of all that is sent."""
+    if isinstance(report, pytest.TestReport) and report.passed:
+        report.keywords = {}
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Let a doctest write into a folder of its own; a fixture would cost each of the other tests a little."""
