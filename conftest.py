@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import sys
+import tempfile
 from collections.abc import Generator, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +27,13 @@ settings.register_profile(
 )
 settings.register_profile("nightly", settings.get_profile("here"), derandomize=False, max_examples=2_000)
 settings.load_profile("here")
+
+# What JAX compiles is kept for the next time, as what Numba compiles is; each process its own, since both may write.
+os.environ |= {
+    "JAX_COMPILATION_CACHE_DIR": str(Path(__file__).parent / ".cache/jax" / os.environ.get("PYTEST_XDIST_WORKER", "")),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
 
 
 SOURCE = Path(__file__).parent / "src"
@@ -82,6 +91,7 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)  # what a test makes is gone by itself, nearly all of it
 
 
 @pytest.hookimpl(wrapper=True)
@@ -114,11 +124,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
-@pytest.fixture(autouse=True)
-def _doctests_write_into_a_folder_of_their_own(request: pytest.FixtureRequest) -> None:
-    if isinstance(request.node, pytest.DoctestItem):
-        monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        monkeypatch.chdir(request.getfixturevalue("tmp_path"))
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_to_serializable(report: pytest.CollectReport | pytest.TestReport) -> None:
+    """Send no keywords along with what passed: nobody asks for them, and they are a third of all that is sent."""
+    if isinstance(report, pytest.TestReport) and report.passed:
+        report.keywords = {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Let a doctest write into a folder of its own; a fixture would cost each of the other tests a little."""
+    if not isinstance(item, pytest.DoctestItem):
+        return (yield)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import FrameType
@@ -102,7 +103,7 @@ def cap(limit: float = CAP) -> Iterator[None]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep the garbage collector on, but away from what is there already: that may be the other contender's."""
-    already = gc.get_freeze_count()
+    already = froze_before()
     gc.collect()
     gc.freeze()
     gc.collect()  # and now its sense of proportion is that of an empty process
@@ -113,10 +114,17 @@ def quiet() -> Iterator[None]:
             gc.unfreeze()
 
 
+@cache
+def froze_before() -> bool:
+    """Say whether something was kept out of all collections before the first measurement; counting it takes long."""
+    return gc.get_freeze_count() > 0
+
+
 def hurry() -> None:
     """Let what is loaded now stay out of all collections, for a quick run: they are most of what `quiet` takes."""
     gc.collect()
     gc.freeze()
+    froze_before.cache_clear()
 
 
 def clocked(work: Callable[[], object], ops: int = 1, *, limit: float = CAP, gentle: bool = True) -> Sample:

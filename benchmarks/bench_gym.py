@@ -119,7 +119,7 @@ def one_environment(report: Report, model: MDP, quick: bool) -> None:
     """Measure single steps."""
     report.section = "a step of one environment"
     numbers = np.random.default_rng(1)
-    count = 5_000 if quick else 100_000
+    count = 1_000 if quick else 100_000
     ours, theirs = ModelEnv(model), foreign(model)
     ours.reset(seed=0)
     actions = numbers.integers(0, ACTIONS, count).tolist()
@@ -229,7 +229,7 @@ def many_environments(report: Report, model: MDP, quick: bool) -> None:
     for name in backends:
         report.section = f"a step of one of many environments, {name}"
         for count in COUNTS:
-            rows = numbers.integers(0, ACTIONS, (max(2, (20_000 if quick else 1_500_000) // count), count))
+            rows = numbers.integers(0, ACTIONS, (max(2, (5_000 if quick else 1_500_000) // count), count))
             envs = ModelVectorEnv(model, count, backend=name)  # type: ignore[arg-type]  # one of three texts
             envs.reset(seed=0)
             hand = (by_hand_numba if name == "numba" else by_hand_numpy)(model, count)
@@ -310,7 +310,7 @@ IMPORT = "import time; t = time.process_time(); import {}; print(time.process_ti
 
 def large_and_imports(report: Report, quick: bool) -> None:
     """Measure how a large model is made, and what importing costs, each in a process of its own."""
-    size = 20_000 if quick else 1_000_000
+    size = 2_000 if quick else 1_000_000
     report.section = "in a process of its own"
     spent, held = (float(_run(BUILD, str(size), what)) for what in ("time", "memory"))
     report.note("a model from arrays, 4 branches a state", "surefoot", size, 1000 * spent, "ms")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
-__all__ = ["main", "wanted"]
+__all__ = ["main", "tree_of", "wanted"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "surefoot"
@@ -24,11 +25,17 @@ BY_HAND = {"command-line.md"}
 """Pages that are written, not generated."""
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return a module, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def defines_public_names(path: Path) -> bool:
     """Return whether a module defines at least one name of its `__all__` itself (and does not only pass names on)."""
     public: set[str] = set()
     passed_on: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
             public = set(ast.literal_eval(node.value))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot"):
@@ -42,8 +49,7 @@ def first_sentence(top: str) -> str:
     path = path if path.is_file() else SOURCE / top / "__init__.py"
     if not path.is_file():
         raise SystemExit(f"add {path.relative_to(ROOT)}, with a docstring that says what the folder is for")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return (ast.get_docstring(tree) or top).splitlines()[0].removesuffix(".").replace("|", "\\|")
+    return (ast.get_docstring(tree_of(path)) or top).splitlines()[0].removesuffix(".").replace("|", "\\|")
 
 
 def modules() -> dict[str, list[str]]:
@@ -60,7 +66,7 @@ def modules() -> dict[str, list[str]]:
 def public_names() -> list[str]:
     """Return a row for each name that `surefoot` itself offers: the name, and where it is described."""
     homes: dict[str, str] = {}
-    for node in ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8")).body:
+    for node in tree_of(SOURCE / "__init__.py").body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
             homes = ast.literal_eval(node.value)
     return [f"| `{name}` | [{home}]({home.split('.')[1]}.md) |" for name, home in homes.items()]

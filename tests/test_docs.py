@@ -8,13 +8,16 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 import tomllib
+import traceback
 from collections.abc import Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -99,16 +102,18 @@ def run_console(example: Example) -> str:
 def run(command: str) -> tuple[int, str]:
     """Run a command as a reader would, with this environment's programs first; return (exit code, what it printed).
 
-    `surefoot` alone runs in this process, which has loaded it: tests/cli run it in processes of its own.
+    `surefoot` alone runs in this process, which has loaded it: tests/cli run it in processes of its own. So does a file
+    that is given to `python` alone, with modules of the page that are its own.
     """
     alone = command.removesuffix(TELL)
     first, *words = shlex.split(alone)
-    if first == "surefoot" and not set(re.sub("'[^']*'", "", alone)) & set(";|&<>$`"):
+    here = {"surefoot": main, "python": run_file if words[:1] and words[0].endswith(".py") else None}.get(first)
+    if here is not None and not set(re.sub("'[^']*'", "", alone)) & set(";|&<>$`"):
         said = io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
             for name, value in PLAIN.items():
                 patch.setenv(name, value)
-            code = main(words)
+            code = here(words)
         return (code, said.getvalue()) if alone == command else (0, f"{said.getvalue()}exit code {code}\n")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
     env |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}", **PLAIN}
@@ -117,6 +122,33 @@ def run(command: str) -> tuple[int, str]:
         ["/bin/sh", "-c", command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     return done.returncode, done.stdout
+
+
+def run_file(words: list[str]) -> int:
+    """Run a file as `python` does, its own folder's modules loaded anew; return its exit code."""
+    folder, loaded = Path.cwd(), dict(sys.modules)
+    drop_modules_in(folder)
+    importlib.invalidate_caches()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", list(words))
+        try:
+            runpy.run_path(words[0], run_name="__main__")
+        except SystemExit as ended:
+            return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        except Exception:
+            traceback.print_exc()
+            return 1
+        finally:
+            drop_modules_in(folder)
+            sys.modules |= {name: module for name, module in loaded.items() if name not in sys.modules}
+    return 0
+
+
+def drop_modules_in(folder: Path) -> None:
+    """Let what a page wrote be imported anew: what it wrote over, and another page's file of the same name."""
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
+            del sys.modules[name]
 
 
 def only_shown(command: str) -> str:
@@ -148,14 +180,11 @@ def evaluate(page: Path, monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
     monkeypatch.syspath_prepend(folder)
     monkeypatch.chdir(folder)
     examples = list(document.examples())
-    loaded = set(sys.modules)
     try:
         for example in examples:
             example.evaluate()
-    finally:  # another page may have a file of the same name
-        for name in set(sys.modules) - loaded:
-            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
-                del sys.modules[name]
+    finally:
+        drop_modules_in(folder)
     return len(examples)
 
 

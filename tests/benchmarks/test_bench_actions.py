@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +21,10 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("bench_actions")
 
 
-def run(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "bench_actions.py"), *words], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def test_it_is_measured_alone(tmp_path: Path) -> None:
-    printed = run("--alone", "--sizes", "60,200", "--json", str(tmp_path / "out.json"))
+def test_it_is_measured_alone(bench: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    importlib.import_module("_harness").hurry()
+    assert bench.main(["--alone", "--sizes", "60,200", "--json", str(tmp_path / "out.json")]) == 0
+    printed = capsys.readouterr().out
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     figures = {(row["what"], row["size"]) for row in found["rows"]}
     for world in ("clean", "noise", "skewed", "continuous"):
@@ -47,8 +39,9 @@ def test_it_is_measured_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not HAS_PEER, reason="needs solvi: pip install 'surefoot[bench]'")
-def test_it_is_measured_beside_the_peer(tmp_path: Path) -> None:
-    printed = run("--sizes", "100", "--json", str(tmp_path / "out.json"))
+def test_it_is_measured_beside_the_peer(bench: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--sizes", "100", "--json", str(tmp_path / "out.json")]) == 0
+    printed = capsys.readouterr().out
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     peers = {row["what"] for row in found["rows"] if row["who"] == "solvi"}
     assert {f"noise, 20 conditions: {call}" for call in CALLS} <= peers

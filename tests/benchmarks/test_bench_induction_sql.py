@@ -70,7 +70,7 @@ def test_a_quick_run_learns_some_constraints_and_writes_it_down(
 ) -> None:
     one = replace(bench.SCHEMAS[3], columns={"departments": bench.SCHEMAS[3].columns["departments"]})
     monkeypatch.setattr(bench, "SCHEMAS", (one,))
-    monkeypatch.setattr(bench, "QUICK", 200)
+    monkeypatch.setattr(bench, "QUICK", 120)
     monkeypatch.setattr(sys, "argv", ["bench_induction_sql.py", "--quick", "--out", str(tmp_path / "sql.json")])
     bench.main()
     found = json.loads((tmp_path / "sql.json").read_text(encoding="utf-8"))

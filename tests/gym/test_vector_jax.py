@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,7 @@ from surefoot.models import MDP, POMDP, MarkovChain
 COUNT = 7
 
 
-def has_jax() -> bool:
-    try:
-        import jax  # noqa: F401  # is it there?
-    except ImportError:
-        return False
-    return True
-
-
-needs_jax = pytest.mark.skipif(not has_jax(), reason="jax is not installed: pip install 'surefoot[jax]'")
+needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed: pip install 'surefoot[jax]'")
 
 
 @needs_jax

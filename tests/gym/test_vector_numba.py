@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,9 @@ from surefoot.models import MarkovChain, RewardModel
 COUNT = 7
 
 
-def has_numba() -> bool:
-    try:
-        import numba  # noqa: F401  # is it there?
-    except ImportError:
-        return False
-    return True
-
-
-needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'surefoot[fast]'")
+needs_numba = pytest.mark.skipif(
+    find_spec("numba") is None, reason="numba is not installed: pip install 'surefoot[fast]'"
+)
 
 
 def same(one: Any, two: Any) -> bool:

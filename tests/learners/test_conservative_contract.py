@@ -59,7 +59,7 @@ class TestMeadow(ActionModelContract):
         return ConservativeActionModel(bag)
 
     def transitions(self) -> Any:
-        return walk(seed=5, steps=60)
+        return walk(seed=5, steps=40)
 
 
 def test_next_states_of_the_meadow_are_right_where_they_are_named() -> None:

@@ -121,7 +121,7 @@ def test_hidden_programs_are_found(caution: str) -> None:
     programs = [[edit] for edits in EDITS.values() for edit in edits] if caution == "balanced" else []
     programs += [[rng.choice(EDITS[place]) for place in rng.sample(sorted(EDITS), 3)] for _ in range(3)]
     for program in programs:
-        model = taught(some_rows(program, rng, 40), caution=caution)
+        model = taught(some_rows(program, rng, 25), caution=caution)
         for state, args, after in some_rows(program, rng, 5):
             assert model.predict(state, "do", args).next_state == after, [str(edit) for edit in program]
         (rule,) = model.effects("do")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import betainc
 
 from surefoot import ConservativeActionModel, Vocabulary, open_journal
 from surefoot.errors import BadArgument, MergeRefused, ValueRejected
@@ -173,6 +174,15 @@ def test_an_outcome_that_contradicts_takes_effect_at_once() -> None:
     state, action, args = next(r for r in calls(9, 200) if model.predict(*r).verdict == "refuse")
     model.observe(state, action, args, True)
     assert model.predict(state, action, args).verdict != "refuse"
+
+
+def test_the_rate_of_flakes_is_that_of_its_posterior() -> None:
+    model = InducedActionModel()
+    for fine in range(3):
+        mean, high = model.flake_rate("go")
+        assert mean == pytest.approx(0.3 / (6.3 + fine))
+        assert betainc(0.3, 6.0 + fine, high) == pytest.approx(0.95)
+        model.observe({"at": "hall"}, "go", {"to": "yard"}, True)
 
 
 @pytest.mark.nightly

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 from surefoot.models import MDP, MarkovChain, Model
 from surefoot.models.components import (
@@ -43,7 +43,22 @@ def naive_reach(model: Model, start: set[int]) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+def with_each_seed(check: Callable[[int], None]) -> Callable[[], None]:
+    """Make one test of a check with all seeds: as a test each, they take longer to report than to run."""
+
+    def test() -> None:
+        for seed in SEEDS:
+            try:
+                check(seed)
+            except Exception as error:
+                error.add_note(f"the seed is {seed}")
+                raise
+
+    test.__name__, test.__doc__ = check.__name__, check.__doc__
+    return test
+
+
+@with_each_seed
 def test_reach_is_what_a_search_finds_forwards_and_backwards(seed: int) -> None:
     model = random_model([40, seed], states=9)
     ways = {state: naive_reach(model, {state}) for state in range(9)}
@@ -55,7 +70,7 @@ def test_reach_is_what_a_search_finds_forwards_and_backwards(seed: int) -> None:
         assert np.array_equal(nearer >= 0, back & ~mask)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@with_each_seed
 def test_components_are_mutual_reach_and_no_branch_leads_up(seed: int) -> None:
     model = random_model([41, seed], states=9, actions=1 + seed % 2)
     ways = [naive_reach(model, {state}) for state in range(9)]
@@ -67,7 +82,7 @@ def test_components_are_mutual_reach_and_no_branch_leads_up(seed: int) -> None:
             assert label[other] <= label[one]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@with_each_seed
 def test_bottom_components_are_those_that_are_never_left(seed: int) -> None:
     model = random_model([42, seed], states=9, actions=1)
     ways = [naive_reach(model, {state}) for state in range(9)]
@@ -78,7 +93,7 @@ def test_bottom_components_are_those_that_are_never_left(seed: int) -> None:
     assert set(number.tolist()) - {-1} == set(range(count))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@with_each_seed
 def test_end_components_are_the_largest_sets_where_one_can_stay_and_get_about(seed: int) -> None:
     """Against the definition, over all subsets of the states."""
     model = random_model([43, seed], states=6)
@@ -110,7 +125,7 @@ def test_end_components_are_the_largest_sets_where_one_can_stay_and_get_about(se
         assert inside[choice] == (home >= 0 and bool((number[ends] == home).all()))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@with_each_seed
 def test_0_and_1_are_where_the_exact_values_are(seed: int) -> None:
     model = random_model([44, seed], states=6, ends=1 + seed % 3)
     through = np.random.default_rng(seed).random(6) < 0.8

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammaln
 
 from surefoot import values
 from surefoot.learners import _tables
@@ -246,7 +245,7 @@ def _p_value(pool: Slots, member: Member, slots: tuple[int, ...]) -> float:
     if expected.min() >= 5 or _compositions(member.tried, len(cells)) > _MOST_LISTED:
         sample = float(((member.seen - expected) ** 2 / expected).sum())
         tries = float(pool.tries.min())
-        return float(chi2.sf(sample / (1 + member.tried / tries), len(cells) - 1))
+        return float(chdtrc(len(cells) - 1, sample / (1 + member.tried / tries)))
     listed = np.array(list(_splits(member.tried, len(cells))))
     logs = (listed * np.log(cells)).sum(axis=1) - gammaln(listed + 1).sum(axis=1) + gammaln(member.tried + 1)
     here = float((member.seen * np.log(cells)).sum() - gammaln(member.seen + 1).sum() + gammaln(member.tried + 1))

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from scipy.special import betaincinv
+
 from surefoot import values
 from surefoot.errors import BadArgument, MergeRefused
 from surefoot.learners._cases import Case
@@ -567,11 +569,9 @@ class InducedActionModel(ConservativeActionModel):
             >>> InducedActionModel().flake_rate("go")[0] < 0.05
             True
         """
-        from scipy.stats import beta
-
         judge = self._judges.get(action)
         odd, fine = (0, 0) if judge is None else (judge.known.leftover, judge.known.accepted)
-        return (odd + 0.3) / (odd + fine + 6.3), float(beta.ppf(0.95, odd + 0.3, fine + 6.0))
+        return (odd + 0.3) / (odd + fine + 6.3), float(betaincinv(odd + 0.3, fine + 6.0, 0.95))
 
     def summary(self, action: str) -> dict[str, Any] | None:
         """Return what was learned about one action as plain data, None when it was never observed.
