@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import log, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.learners._cases import Case, Item, Signature
 from surefoot.learners._judging import (
@@ -23,11 +23,15 @@ from surefoot.learners.evidence import ANSWERS, ActionEvidence
 from surefoot.learners.vocabulary import Vocabulary
 from surefoot.protocols import Prediction
 
+if TYPE_CHECKING:
+    from surefoot.learners._programs import Foresight
+
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
 _Unknown = Callable[..., Prediction]
 _UNSEEN = log(100)  # a pair expected so often and never seen: 1 % under independence (Poisson)
 _ONE_IN_1000 = log(1000)
+_NOTHING: Signature = frozenset()
 
 
 class Deciding:
@@ -38,6 +42,7 @@ class Deciding:
     severity: float | dict[str, float]
     _actions: dict[str, ActionEvidence]
     _required: dict[str, list[tuple[int, Any]]]
+    _foresight: Foresight
 
     def _judge(
         self, action: str, evidence: ActionEvidence | None, features: tuple[Any, ...], case: Case | None
@@ -158,6 +163,28 @@ class Deciding:
                 evidence.answers.clear()
             evidence.answers[violations, times, severity] = answer
         return answer
+
+    def _judge_labels(self, action: str, evidence: ActionEvidence, codes: list[int]) -> tuple[Prediction | None, int]:
+        """Answer for labels that were all met, where nothing else matters.
+
+        Returns:
+            The answer, None where more has to be looked at; and the code of the only label that was never accepted, -1
+            where all were.
+        """
+        if self.vocabulary.required or self.caution == "seed" or self._foresight.known:
+            return None, -1
+        severity = self.severity
+        if isinstance(severity, dict):
+            severity = severity.get(action, 1.0)
+        if evidence.never.isdisjoint(codes):
+            doubt = self._unexplained(action, evidence, (), severity)
+            return doubt or self._accept_unseen(action, evidence, evidence.support(codes), severity), -1
+        code, *more = evidence.never.intersection(codes)
+        signature = evidence.alone(code)
+        times = evidence.signatures.get(signature)
+        if more or not times:
+            return None, code
+        return self._refuse_unseen(action, evidence, (), signature, times, severity), code
 
     def _judge_unseen(
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], case: Case | None, severity: float
@@ -300,7 +327,9 @@ class Deciding:
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], severity: float
     ) -> Prediction | None:
         """Return what refusals that nothing explains say against taking conditions one by one, None when nothing."""
-        odd, flaked = evidence.unexplained(), evidence.flaked
+        odd, flaked = evidence.signatures.get(_NOTHING, 0), evidence.flaked
+        if not flaked and not evidence.quantities:  # there is nothing to compare them with
+            return unexplained(action, odd, severity) if odd else None
         if not odd and not flaked:
             return None
         if self._all_hidden(evidence):

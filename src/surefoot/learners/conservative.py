@@ -187,6 +187,12 @@ class ConservativeActionModel(Deciding, Answering, Recalling, Batched):
         with self._lock:
             evidence = self._actions.get(action)
             case = None if evidence is None else evidence.recall(raw)
+            if isinstance(case, list):
+                assert evidence is not None  # it gave the codes
+                answer, _ = self._judge_labels(action, evidence, case)
+                if answer is not None:
+                    return answer
+                case = None
             if case is not None:
                 key = features = case.features
             else:
@@ -255,10 +261,31 @@ class ConservativeActionModel(Deciding, Answering, Recalling, Batched):
         with self._lock:
             evidence = self._actions.get(action)
             case = None if evidence is None else evidence.recall(raw)
+            if isinstance(case, list):
+                assert evidence is not None  # it gave the codes
+                before = self._meet(action, evidence, raw, case, accepted) if more is None else None
+                if before is not None:
+                    return before
+                case = None
             features, text = self.vocabulary.checked(action, raw) if case is None else (case.features, True)
             if self._journal is not None:
                 seq = self._record(state, action, given, accepted, encoded, reason, next_state)
             return self._learn(action, features, text, case, accepted, encoded, seq, state, given, more)
+
+    def _meet(
+        self, action: str, evidence: ActionEvidence, raw: tuple[str, ...], codes: list[int], accepted: bool
+    ) -> Prediction | None:
+        """Count the first observation of a vector of which nothing but the labels matters; None: not just they."""
+        if self._journal is not None:
+            return None
+        before, alone = self._judge_labels(action, evidence, codes)
+        if before is None or (accepted and alone >= 0):
+            return None
+        evidence.take(raw, codes, alone, accepted, self.observations)
+        self.observations += 1
+        if before.verdict == ("refuse" if accepted else "accept"):
+            self.surprises += 1
+        return before
 
     def _learn(
         self,

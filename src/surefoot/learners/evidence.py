@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import combinations
 from math import copysign
-from operator import getitem
+from operator import countOf, getitem
 from typing import TYPE_CHECKING, Any
 
 from surefoot import values
@@ -74,6 +74,58 @@ class ActionEvidence:
         oddly: refusals that no single condition explains.
     """
 
+    __slots__ = (
+        "_alone",
+        "_bits",
+        "_by_item",
+        "_code_of",
+        "_extremes",
+        "_gone",
+        "_held",
+        "_integers",
+        "_joined",
+        "_last",
+        "_met",
+        "_open",
+        "_own",
+        "_paired",
+        "_patterns",
+        "_pushed",
+        "_reading",
+        "_shapes",
+        "_sides",
+        "_tables",
+        "_text",
+        "_watched",
+        "_watching",
+        "accepted",
+        "accepted_cases",
+        "allowed",
+        "answers",
+        "cases",
+        "counts",
+        "effects",
+        "flaked",
+        "groups",
+        "index",
+        "meaning",
+        "names",
+        "never",
+        "numbers",
+        "oddly",
+        "quantities",
+        "quiet",
+        "refused",
+        "relations",
+        "said",
+        "settled",
+        "signatures",
+        "standing",
+        "together",
+        "touched",
+        "wide",
+    )  # faster to reach, where there are so many
+
     def __init__(self, names: tuple[str, ...]) -> None:
         """Start with nothing."""
         self.names = names
@@ -97,7 +149,8 @@ class ActionEvidence:
         self.wide: set[int] = set()
         self.counts: list[int] = []  # accepted observations by code; 0: only seen refused
         self.meaning: list[tuple[int, Any]] = []  # (condition, label) by code
-        self._never: set[int] = set()  # codes of labels that were only seen refused
+        self.never: set[int] = set()  # codes of labels that were only seen refused
+        self._gone = 0  # how many left it: a set is slow to look through where many were
         self._bits: list[int] = []  # the bit of each code in a set of codes; 0 when it takes part in no pairs
         self._code_of: list[int] = []  # by place of the bit
         self._own: list[int] = [0] * width  # the bits of a condition's labels
@@ -111,6 +164,7 @@ class ActionEvidence:
         self._met: set[tuple[int, int]] = set()  # pairs of conditions that could both be read in one
         self._alone: dict[int, Signature] = {}
         self.standing: set[Item] = set()  # those of them that count
+        self.quiet = False  # nothing but the labels of a vector of texts, one by one, has anything to say about it
         self.index: Any = None  # the cases as arrays, once very many were asked for
         self.touched = None
         self.signatures = {}
@@ -149,17 +203,68 @@ class ActionEvidence:
             return features, shape.sign, tuple(copysign(1.0, f) for f in features if type(f) is float)
         return features, shape.sign
 
-    def recall(self, raw: tuple[Any, ...]) -> Case | None:
-        """Return the case of a vector of texts that was just read; None where it has to be looked at more closely."""
+    def recall(self, raw: tuple[Any, ...]) -> Case | list[int] | None:
+        """Look up a vector that was just read, by its looks.
+
+        Returns:
+            The case of a vector of texts. The codes of one that was not observed, where all of its labels were met and
+            nothing else about it matters. None: it has to be looked at more closely.
+        """
         if self._last[1] is not self._text:
             return None
         try:
             case = self.cases.get(raw)
             if case is not None:
                 "".join(raw)  # it is equal to texts: now it is texts
-            return case
-        except TypeError:  # it cannot be hashed, or holds something else
-            return None
+                return case
+            if self.quiet:
+                codes = list(map(getitem, self._text.tables, raw))
+                if countOf(map(type, raw), str) == len(codes):
+                    return codes
+        except (TypeError, KeyError):  # it cannot be hashed, or holds something else; a label that was never met
+            pass
+        return None
+
+    def support(self, codes: list[int]) -> int:
+        """Return how often the rarest of some labels was accepted."""
+        counts, support = self.counts, self.accepted
+        for code in codes:  # faster than min
+            if counts[code] < support:
+                support = counts[code]
+        return support
+
+    def take(self, features: tuple[Any, ...], codes: list[int], alone: int, accepted: bool, at: int) -> None:
+        """Count the first observation of a vector that `recall` gave the codes of.
+
+        Args:
+            features: the vector.
+            codes: those of its labels.
+            alone: the code of the one that was never accepted; -1 where all were.
+            accepted: the outcome; False where one never was.
+            at: the number of observations of the model before it.
+        """
+        if accepted:
+            case = Case(features, 1, 0, at, -1, NO_EFFECTS, (), (), True, 1)
+            self.accepted += 1
+            self.settled += 1
+            self.accepted_cases += 1
+            counts = self.counts
+            for code in codes:
+                counts[code] += 1
+            self._held = self._reading = None
+        else:
+            signature = self._alone[alone] if alone >= 0 else _NOTHING
+            case = Case(features, 0, 1, -1, at, NO_EFFECTS, (), (), False, 1, signature, alone >= 0)
+            self.refused += 1
+            if alone >= 0:  # others had it, or it was not alone
+                self.signatures[signature] += 1
+                for item in signature:
+                    self._by_item[item].add(case)
+            else:
+                self._sign(case, 1)
+        self.cases[features] = case
+        if self.touched is not None:
+            self._touch(case)
 
     def find(self, features: tuple[Any, ...], text: bool) -> Case | None:
         """Return what was observed of a vector."""
@@ -196,7 +301,7 @@ class ActionEvidence:
                 if counts[code] < support:
                     support = counts[code]
             if not support and codes:
-                never = self._never.intersection(codes)
+                never = self.never.intersection(codes)
                 new = [self.meaning[code][0] for code in never]
                 if len(new) > 1:
                     new.sort()
@@ -261,9 +366,7 @@ class ActionEvidence:
     def count(self, case: Case, accepted: bool, effect: bytes | None, seq: int | None, at: int) -> Case:
         """Count one observation of a case."""
         if self.touched is not None:
-            self.touched.append(case)
-            if len(self.touched) > TOUCHED:
-                self.touched = self.index = None
+            self._touch(case)
         if accepted == case.last:
             case.run += 1
         else:
@@ -299,6 +402,13 @@ class ActionEvidence:
                 self._refuse(case, 1)
         return case
 
+    def _touch(self, case: Case) -> None:
+        """Note that the arrays for batches are behind; after very many observations they are given up."""
+        assert self.touched is not None  # else there are none
+        self.touched.append(case)
+        if len(self.touched) > TOUCHED:
+            self.touched = self.index = None
+
     def _notice_quantities(self, features: tuple[Any, ...]) -> None:
         """Take a condition's integers as quantities once it holds a float, or very many integers."""
         kinds = list(map(type, features))
@@ -325,6 +435,7 @@ class ActionEvidence:
             self._shapes.clear()
             self._last = (), self._text
             self._reading = self.index = self.touched = None
+            self.quiet = False
         if again:
             self.conclude()
 
@@ -397,6 +508,7 @@ class ActionEvidence:
             again |= self._relate(case, shape.unread)
         for other in again:
             self._resign(other)
+        self.quiet = bool(codes) and not (self._open or self.relations or self.quantities) and () in self._patterns
 
     def _code(self, at: int, value: Any) -> int:
         """Return a label's code, which it gets now if it has none."""
@@ -410,13 +522,16 @@ class ActionEvidence:
             self.meaning.append((at, value))
             self.together.append(0)
             self._bits.append(0)
-            self._never.add(code)
+            self.never.add(code)
         return code
 
     def _allow(self, at: int, value: Any) -> set[Case]:
         """Give a label that is accepted for the first time its code; return the refused cases that had it."""
         code = self._code(at, value)
-        self._never.discard(code)
+        self.never.discard(code)
+        self._gone += 1
+        if self._gone > len(self.never):
+            self.never, self._gone = set(self.never), 0
         self.allowed[at] += 1
         again = set(self._by_item.get((at, exact(value)), ()))
         if self.allowed[at] <= WIDE:
