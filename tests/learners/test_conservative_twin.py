@@ -264,5 +264,5 @@ def test_a_vector_of_known_labels_is_counted_as_with_care(
     assert quick.fingerprint() == careful.fingerprint()
     assert quick.summary("do") == careful.summary("do")
     assert (quick.surprises, quick.observations) == (careful.surprises, careful.observations)
-    before, after = (quick._actions["do"].counts, careful._actions["do"].counts)
-    assert sorted(before) == sorted(after)
+    mine, theirs = quick._actions["do"], careful._actions["do"]
+    assert sorted(mine.counts) == sorted(theirs.counts)

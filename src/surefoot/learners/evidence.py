@@ -317,6 +317,15 @@ class ActionEvidence:
         kind, held = (kind, value) if kind in LETTERS else (bytes, values.encode(value))
         return self._tables[at].get(kind, {}).get(held)
 
+    def text_codes(self, at: int, held: Sequence[Any]) -> list[int] | None:
+        """Return the codes of some labels, None where one of them is no text or was never met."""
+        if not held or not _TEXT.issuperset(map(type, held)):
+            return None
+        try:
+            return list(map(self._tables[at].get(str, {}).__getitem__, held))
+        except KeyError:
+            return None
+
     def seen_with(self, code: int) -> set[int]:
         """Return the codes of the labels that were accepted together with one, its own among them."""
         return {self._code_of[place] for place in places(self.together[code])}
