@@ -19,6 +19,7 @@ from surefoot.learners._judging import (
     unexplained,
     weighed,
 )
+from surefoot.learners._refusals import NOTHING
 from surefoot.learners.evidence import ANSWERS, ActionEvidence
 from surefoot.learners.vocabulary import Vocabulary
 from surefoot.protocols import Prediction
@@ -31,7 +32,6 @@ __all__: list[str] = []  # the parts of an action model; nothing here is public
 _Unknown = Callable[..., Prediction]
 _UNSEEN = log(100)  # a pair expected so often and never seen: 1 % under independence (Poisson)
 _ONE_IN_1000 = log(1000)
-_NOTHING: Signature = frozenset()
 
 
 class Deciding:
@@ -327,7 +327,7 @@ class Deciding:
         self, action: str, evidence: ActionEvidence, features: tuple[Any, ...], severity: float
     ) -> Prediction | None:
         """Return what refusals that nothing explains say against taking conditions one by one, None when nothing."""
-        odd, flaked = evidence.signatures.get(_NOTHING, 0), evidence.flaked
+        odd, flaked = evidence.signatures.get(NOTHING, 0), evidence.flaked
         if not flaked and not evidence.quantities:  # there is nothing to compare them with
             return unexplained(action, odd, severity) if odd else None
         if not odd and not flaked:
