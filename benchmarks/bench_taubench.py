@@ -19,21 +19,20 @@ calls (`random.Random(seed).sample(train, n)`, seeds 0 to 4), and with accepted 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from _harness import command_of, here
 from _induction import hand
 from _retail import MONEY, PAIRS, Probe, Recording, conditions
+from _tables import Tables
+from _verdicts import Counts
 from surefoot.learners.conservative import CAUTIONS, ConservativeActionModel
 from surefoot.learners.vocabulary import Vocabulary
 
@@ -51,45 +50,40 @@ Maker = Callable[[Predicates, Only], Any]
 
 @dataclass(slots=True)
 class Score:
-    """What came of the predictions of one model."""
+    """What came of the predictions of one model.
+
+    Attributes:
+        arm: what it might read, and of how many calls.
+        who: the model.
+        trained: how many calls it observed.
+        held: how often each verdict met each outcome, of all held-out calls.
+        train_s: CPU time of observing.
+        predict_us: CPU time of predicting, divided by the calls.
+    """
 
     arm: str
     who: str
     trained: int
-    right_refusals: int
-    right_accepts: int
-    false_accepts: int
-    false_refusals: int
-    unknown_refused: int
-    unknown_accepted: int
+    held: Counts
     train_s: float = 0.0
     predict_us: float = 0.0
 
-    @property
-    def precision(self) -> float:
-        """Return refused rightly / predicted "refuse"."""
-        return _share(self.right_refusals, self.right_refusals + self.false_refusals)
-
-    @property
-    def recall_of_answered(self) -> float:
-        """Return refused rightly / refused calls that were answered."""
-        return _share(self.right_refusals, self.right_refusals + self.false_accepts)
-
-    @property
-    def recall_of_all(self) -> float:
-        """Return refused rightly / refused calls."""
-        return _share(self.right_refusals, self.right_refusals + self.false_accepts + self.unknown_refused)
-
-    @property
-    def abstention(self) -> float:
-        """Return "unknown" / all."""
-        unknown = self.unknown_refused + self.unknown_accepted
-        answered = self.right_refusals + self.right_accepts + self.false_accepts + self.false_refusals
-        return _share(unknown, unknown + answered)
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+    def plain(self) -> dict[str, Any]:
+        """Return it as it is saved."""
+        held = self.held
+        return {
+            "arm": self.arm,
+            "who": self.who,
+            "trained": self.trained,
+            "right_refusals": held.tr,
+            "right_accepts": held.ta,
+            "false_accepts": held.fa,
+            "false_refusals": held.fr,
+            "unknown_refused": held.ur,
+            "unknown_accepted": held.ua,
+            "train_s": self.train_s,
+            "predict_us": self.predict_us,
+        }
 
 
 def makers(alone: bool) -> dict[str, Maker]:
@@ -118,11 +112,11 @@ def tell(model: Any, probes: Iterable[Probe], wrong: frozenset[int], states: Map
         model.observe(state, probe.action, probe.args, accepted, probe.effect if accepted else None)
 
 
-def ask(model: Any, probes: Sequence[Probe], states: Mapping[int, Any] | None) -> Counter[tuple[str, bool]]:
+def ask(model: Any, probes: Sequence[Probe], states: Mapping[int, Any] | None) -> Counts:
     """Count the verdicts of a model on calls, by what the tool did."""
     if states is None:
-        return Counter((model.predict(p.state, p.action, p.args).verdict, p.accepted) for p in probes)
-    return Counter((model.predict(states[p.number], p.action, p.args).verdict, p.accepted) for p in probes)
+        return Counts.of((model.predict(p.state, p.action, p.args).verdict, p.accepted) for p in probes)
+    return Counts.of((model.predict(states[p.number], p.action, p.args).verdict, p.accepted) for p in probes)
 
 
 def score(
@@ -140,19 +134,7 @@ def score(
     trained = time.process_time()
     found = ask(model, heldout, states)
     asked = time.process_time()
-    return Score(
-        arm,
-        who,
-        len(train),
-        found["refuse", False],
-        found["accept", True],
-        found["accept", False],
-        found["refuse", True],
-        found["unknown", False],
-        found["unknown", True],
-        trained - start,
-        (asked - trained) / max(1, len(heldout)) * 1e6,
-    )
+    return Score(arm, who, len(train), found, trained - start, (asked - trained) / max(1, len(heldout)) * 1e6)
 
 
 def arms(recording: Recording, contenders: Mapping[str, Maker]) -> list[Score]:
@@ -197,58 +179,58 @@ def noise(recording: Recording, contenders: Mapping[str, Maker], rates: Sequence
 
 
 def _say(found: Score) -> None:
-    print(f"  {found.arm:44} {found.who:9} {found.false_accepts} FA {found.false_refusals} FR {found.abstention:.2%}")
+    held = found.held
+    print(f"  {found.arm:44} {found.who:9} {held.fa} FA {held.fr} FR {held.abstention:.2%}", flush=True)
 
 
-def table(scores: Iterable[Score]) -> str:
-    """Return figures as a Markdown table."""
-    lines = [
-        "| vocabulary | model | precision | recall of answered | recall of all | abstention | false accepts "
-        "| false refusals | predict | train |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+HEAD = ("vocabulary", "model", "precision", "recall of answered", "recall of all", "abstention")
+HEAD += ("false accepts", "false refusals", "predict", "train")
+
+
+def rows_of(scores: Iterable[Score]) -> list[list[str]]:
+    """Return figures as rows under `HEAD`."""
+    return [
+        [
+            *(s.arm, s.who),
+            *(f"{part:.4f}" for part in (s.held.precision, s.held.recall_of_answered, s.held.recall_of_all)),
+            *(f"{s.held.abstention:.2%}", str(s.held.fa), str(s.held.fr)),
+            *(f"{s.predict_us:.1f} µs", f"{s.train_s:.2f} s"),
+        ]
+        for s in scores
     ]
-    for s in scores:
-        lines.append(
-            f"| {s.arm} | {s.who} | {s.precision:.4f} | {s.recall_of_answered:.4f} | {s.recall_of_all:.4f} "
-            f"| {s.abstention:.2%} | {s.false_accepts} | {s.false_refusals} | {s.predict_us:.1f} µs "
-            f"| {s.train_s:.2f} s |"
-        )
-    return "\n".join(lines)
 
 
-def curve_table(scores: Sequence[Score]) -> str:
-    """Return the curve as a Markdown table: abstention, and errors where there are any; means over the seeds."""
-    who = list(dict.fromkeys(s.who for s in scores))
-    lines = ["| training calls | " + " | ".join(who) + " |", "|---|" + "---|" * len(who)]
+def curve_rows(scores: Sequence[Score], who: Sequence[str]) -> list[list[str]]:
+    """Return the curve as rows, one for each size: abstention, and errors where there are any; means over the seeds."""
+    rows = []
     for size in dict.fromkeys(s.trained for s in scores):
         cells = []
         for name in who:
-            group = [s for s in scores if s.trained == size and s.who == name]
-            wrong = mean(s.false_accepts for s in group), mean(s.false_refusals for s in group)
-            shown = f"{mean(s.abstention for s in group):.2%}"
+            group = [s.held for s in scores if s.trained == size and s.who == name]
+            wrong = mean(held.fa for held in group), mean(held.fr for held in group)
+            shown = f"{mean(held.abstention for held in group):.2%}"
             cells.append(shown if not any(wrong) else f"{shown} ({wrong[0]:.1f} FA, {wrong[1]:.1f} FR)")
-        lines.append(f"| {size:,} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([f"{size:,}", *cells])
+    return rows
 
 
-def judge(scores: Sequence[Score]) -> list[tuple[str, bool]]:
-    """Return each target with whether it was met."""
-    found: list[tuple[str, bool]] = []
-    peers = {s.arm: s for s in scores if s.who == "solvi"}
+def judge(tables: Tables, scores: Sequence[Score]) -> None:
+    """Say of each target whether it was met."""
+    peers = {s.arm: s.held for s in scores if s.who == "solvi"}
     for s in scores:
-        if s.who == "solvi" or s.arm not in VOCABULARIES:
+        if s.who == "solvi":
             continue
-        wrong = s.false_accepts + s.false_refusals
+        held, name = s.held, f"{s.arm}, {s.who}"
+        shown = f"{held.errors} errors, abstention {held.abstention:.2%}"
         if s.arm == "rich":
-            met = wrong == 0 and s.precision == s.recall_of_answered == 1.0 and s.abstention <= 0.0026
-            found.append((f"rich, {s.who}: precision and recall 1.000, no errors, abstention <= 0.26 %", met))
+            met = not held.errors and held.precision == held.recall_of_answered == 1.0 and held.abstention <= 0.0026
+            tables.judge(f"{name}: precision and recall 1.000, no errors, abstention at most 0.26 %", shown, met)
         elif s.arm in peers:
             limit = peers[s.arm].abstention
-            met = wrong == 0 and s.abstention <= limit
-            found.append((f"{s.arm}, {s.who}: no errors, abstention {s.abstention:.2%} <= solvi's {limit:.2%}", met))
+            met = not held.errors and held.abstention <= limit
+            tables.judge(f"{name}: no errors, abstention at most solvi's {limit:.2%}", shown, met)
         else:
-            found.append((f"{s.arm}, {s.who}: no errors", wrong == 0))
-    return found
+            tables.judge(f"{name}: no errors", shown, not held.errors)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -266,26 +248,28 @@ def main(words: list[str] | None = None) -> int:
     if not given.alone and find_spec("solvi") is None:
         parser.error("the peer is not installed: pip install 'surefoot[bench]', or --alone")
     recording = Recording(given.data)
-    where = here()
-    print(f"{command_of(__file__)}\n{where}\n{recording.sha256}")
-    print(f"{len(recording.train):,} calls to learn from, {len(recording.heldout):,} held out")
+    tables = Tables("Learning what the retail tools of τ-bench accept", __file__)
+    tables.command = tables.command.replace(str(given.data), "FOLDER")
+    tables.notes.append(
+        f"{len(recording.train):,} calls to learn from, {len(recording.heldout):,} held out, of which "
+        f"{sum(not probe.accepted for probe in recording.heldout):,} were refused"
+    )
+    tables.notes += [f"SHA-256 of {name}: {digest}" for name, digest in recording.sha256.items()]
+    print(tables.command, *tables.notes, sep="\n")
     contenders = makers(given.alone)
-    scores = arms(recording, contenders)
-    parts = {"arms": scores}
-    print(f"\n{table(scores)}\n")
+    parts = {"arms": arms(recording, contenders)}
+    tables.add("Vocabularies", HEAD, rows_of(parts["arms"]))
     if not given.quick:
         parts["curve"] = curve(recording, contenders, SIZES, SEEDS)
-        print(f"{curve_table(parts['curve'])}\n")
+        who = list(contenders)
+        tables.add("Abstention by training calls", ["training calls", *who], curve_rows(parts["curve"], who))
         parts["noise"] = noise(recording, contenders, NOISE)
-        print(f"\n{table(parts['noise'])}\n")
-    judged = judge(scores)
-    for target, met in judged:
-        print(f"{'pass' if met else 'MISS'}  {target}")
+        tables.add("Accepted training calls reported as refused", HEAD, rows_of(parts["noise"]))
+    judge(tables, parts["arms"])
+    met = tables.say_targets()
     if given.json:
-        figures = {name: [asdict(s) for s in part] for name, part in parts.items()}
-        data = {"command": command_of(__file__), **where, "sha256": recording.sha256, "targets": judged, **figures}
-        given.json.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 1 if given.strict and not all(met for _, met in judged) else 0
+        tables.write(given.json, {"sha256": recording.sha256, **{k: [s.plain() for s in v] for k, v in parts.items()}})
+    return 1 if given.strict and not met else 0
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_each_row_is_found_where_its_case_is(
         rows = [case.features for case in evidence.cases.values()] + [draw(rng, width, numbers) for _ in range(40)]
         columns = [listed("", column, at in evidence.quantities) for at, column in enumerate(zip(*rows, strict=True))]
         looked = [index.look_up(at, column) for at, column in enumerate(columns)]
-        places = index.find(index.words(looked, columns, len(rows))).tolist()
+        places = index.find(index.words(index.join(looked), columns, len(rows))).tolist()
         for features, place in zip(rows, places, strict=True):
             case = evidence.cases.get(evidence.key_of(features))
             assert (case is None) == (place < 0)

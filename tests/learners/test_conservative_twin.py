@@ -232,3 +232,37 @@ def test_what_is_looked_up_at_once_is_what_is_looked_up_with_care(seed: int, mon
         if n % 40 == 39:
             assert quick.fingerprint() == careful.fingerprint()
             assert quick.summary("do") == careful.summary("do")
+
+
+@pytest.mark.parametrize("hard", [(), ("c0",)])
+def test_a_vector_of_known_labels_is_counted_as_with_care(
+    hard: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only labels matter, a new vector is counted on a shorter way; a twin that never takes it says the same."""
+    rng = random.Random(5)
+    vocabulary = Vocabulary({f"c{at}": reader(at) for at in range(6)}, hard=hard)
+    quick, careful = ConservativeActionModel(vocabulary), ConservativeActionModel(vocabulary)
+    taken = Counter[bool]()
+    take = ActionEvidence.take
+
+    def counted(self: ActionEvidence, features: Any, codes: Any, alone: int, accepted: bool, at: int) -> None:
+        taken[accepted] += 1
+        take(self, features, codes, alone, accepted, at)
+
+    monkeypatch.setattr(ActionEvidence, "take", counted)
+    for n in range(1200):
+        state = tuple(rng.choices([*"abcde", Shade.A, 1], (9, 9, 9, 9, 9, 1, 0 if n < 1100 else 1), k=6))
+        accepted = "e" not in state[:2] and rng.random() < 0.97
+        before = quick.observe(state, "do", {}, accepted)
+        with monkeypatch.context() as patched:
+            patched.setattr(ActionEvidence, "recall", lambda self, raw: None)
+            assert careful.observe(state, "do", {}, accepted) == before
+            asked = tuple(rng.choices("abcde", k=6))
+            wanted = careful.predict(asked, "do", {})
+        assert quick.predict(asked, "do", {}) == wanted
+    assert min(taken[True], taken[False]) > 100
+    assert quick.fingerprint() == careful.fingerprint()
+    assert quick.summary("do") == careful.summary("do")
+    assert (quick.surprises, quick.observations) == (careful.surprises, careful.observations)
+    mine, theirs = quick._actions["do"], careful._actions["do"]
+    assert sorted(mine.counts) == sorted(theirs.counts)

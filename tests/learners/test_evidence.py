@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from surefoot.learners import evidence as module
 from surefoot.learners._cases import VARIED, exact
-from surefoot.learners.evidence import ActionEvidence, holds
+from surefoot.learners._refusals import holds
+from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import MISSING
 
 label_st = st.sampled_from(["a", "above", "number", True, False, 1, 1.0, None, MISSING])

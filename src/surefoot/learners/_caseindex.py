@@ -20,6 +20,8 @@ _ROOM = 256
 _TABLE = 22
 _PLAIN = frozenset(LETTERS)
 _HUGE = 1 << 62
+_JOINED = 4096
+"""Columns are taken together while there are no more combinations of their values than this: a table in the cache."""
 _ARRAYS = (
     *("_labels", "_numbers", "_words", "_keys", "accepted", "refused", "explained"),
     *("verdict", "risk", "support", "hard", "answered"),
@@ -110,6 +112,22 @@ class Looked(NamedTuple):
         if self.codes is None:
             return per_value
         return per_value.take(self.codes if rows is None else self.codes[rows], mode="clip")
+
+
+class Joined(NamedTuple):
+    """Neighbouring columns as one: few values each, a code for each of their combinations.
+
+    Attributes:
+        word: in which word their labels lie.
+        codes: the code of each row; None where all rows are alike.
+        labels: for each combination, its labels in their places in the word.
+        counts: for each combination, how often the rarest of its labels was accepted.
+    """
+
+    word: int
+    codes: Any
+    labels: Any
+    counts: Any
 
 
 class Index:
@@ -225,6 +243,10 @@ class Index:
         if column.codes is None:
             known = at in evidence.quantities
             return Looked(None, int(column.kind is int) if known else free, _HUGE)
+        known_codes = evidence.text_codes(at, column.values)
+        if known_codes is not None:
+            held = list(map(evidence.counts.__getitem__, known_codes))
+            return Looked(column.codes, self._local[known_codes], np.array(held, np.int64))
         labels, counts, numbers, numeric = [], [], [], []
         for value in column.values:
             number = evidence.is_number(at, value)
@@ -290,11 +312,27 @@ class Index:
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
         return (mixed >> np.uint64(64 - bits)).view(np.int64)
 
-    def words(self, looked: Sequence[Looked], columns: Sequence[Column], count: int) -> Any:
+    def join(self, looked: Sequence[Looked]) -> list[Joined]:
+        """Return columns as fewer ones, so that each row is looked up in fewer tables."""
+        found: list[Joined] = []
+        for (word, shift), one in zip(self._layout, looked, strict=True):
+            labels, counts, codes = one.labels << shift, one.counts, one.codes
+            last = found[-1] if found else None
+            if codes is not None and last is not None and last.word == word and last.codes is not None:
+                if len(last.labels) * len(labels) <= min(_JOINED, len(codes)):
+                    more, codes = codes, last.codes * len(labels)
+                    codes += more
+                    labels = np.add.outer(last.labels, labels).ravel()
+                    counts = np.minimum.outer(last.counts, counts).ravel()
+                    found.pop()
+            found.append(Joined(word, codes, labels, counts))
+        return found
+
+    def words(self, joined: Sequence[Joined], columns: Sequence[Column], count: int) -> Any:
         """Return rows as words."""
         words = np.zeros((self._size + len(self.quantities), count), np.int64)
-        for (word, shift), found in zip(self._layout, looked, strict=True):
-            words[word] += found.of(found.labels << shift)
+        for word, codes, labels, _ in joined:
+            words[word] += labels if codes is None else labels.take(codes, mode="clip")
         for n, at in enumerate(self.quantities):
             if columns[at].numbers is not None:
                 words[self._size + n] = columns[at].numbers.view(np.int64)

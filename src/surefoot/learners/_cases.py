@@ -29,8 +29,10 @@ LETTERS = {str: "s", int: "i", bool: "b", float: "f", type(None): "n", MARK: "m"
 """The kinds of values that are looked up as they are; what is missing here is looked up as it is encoded."""
 
 
-class Case(msgspec.Struct, eq=False):
+class Case(msgspec.Struct, eq=False, gc=False):
     """One vector of condition values, and what happened to calls like it.
+
+    The garbage collector is spared them (there may be very many): nothing that they hold leads back to them.
 
     Attributes:
         features: the vector.
@@ -104,7 +106,7 @@ def _picker(places: list[int]) -> Any:
     return lambda features: [features[at] for at in places]
 
 
-class Reading(msgspec.Struct, eq=False):
+class Reading(msgspec.Struct, eq=False, gc=False):
     """A vector as codes.
 
     Attributes:

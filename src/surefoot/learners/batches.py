@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.errors import BadArgument
-from surefoot.learners._caseindex import EXACT, Column, Index, Looked, beyond_floats, checked, listed
+from surefoot.learners._caseindex import EXACT, Column, Index, Joined, Looked, beyond_floats, checked, listed
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.protocols import Prediction
 
@@ -237,10 +237,11 @@ class _Batch:
         if not index.fits:
             self.one_by_one(np.flatnonzero(whole))
             return self.found
+        joined = index.join(looked)
         if known is None:
-            known = index.find(index.words(looked, self.columns, self.count))
+            known = index.find(index.words(joined, self.columns, self.count))
         self.seen(index, np.flatnonzero(whole & (known >= 0)), known)
-        self.unseen(index, np.flatnonzero(whole & (known < 0)), looked)
+        self.unseen(index, np.flatnonzero(whole & (known < 0)), looked, joined)
         return self.found
 
     def index(self) -> Index:
@@ -278,12 +279,18 @@ class _Batch:
         if always.all():
             self.found._put(rows, _ACCEPT, risk, accepted, False)
             return
-        self.found._put(rows[always], _ACCEPT, risk, accepted[always], False)
         plain = never & ~self.may_be_noise(index, at, refused)
         if self.hard:
             plain &= False
-        times = refused[plain]
-        self.found._put(rows[plain], _REFUSE, self.severity * (times + 1) / (times + 2), times, False)
+        whole = slice(None) if len(rows) == self.count else rows
+        refusal = self.severity * (refused + 1) / (refused + 2)
+        self.found._put(
+            whole,
+            np.where(always, _ACCEPT, _REFUSE),
+            np.where(always, risk, refusal),
+            np.where(always, accepted, refused),
+            False,
+        )
         left = np.flatnonzero(~always & ~plain)
         if len(left):
             rows, at = rows[left], at[left]
@@ -307,7 +314,7 @@ class _Batch:
             return np.zeros(len(at), np.bool_)
         return ~index.explained[at]
 
-    def unseen(self, index: Index, rows: Any, looked: list[Looked]) -> None:
+    def unseen(self, index: Index, rows: Any, looked: list[Looked], joined: list[Joined]) -> None:
         """Answer the rows whose case was not observed."""
         if not len(rows):
             return
@@ -320,8 +327,9 @@ class _Batch:
             return
         whole = rows if len(rows) < self.count else None
         support = np.full(len(rows), evidence.accepted)
-        for found in looked:
-            np.minimum(support, found.of(found.counts, whole), out=support)
+        for _, codes, _, counts in joined:
+            at = codes if codes is None or whole is None else codes[whole]
+            np.minimum(support, counts if at is None else counts.take(at, mode="clip"), out=support)
         outside = self.outside(rows)
         inside = support > 0
         new = ~inside

@@ -15,11 +15,11 @@ most once for each of its violations, so that an observation costs the same howe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from heapq import heappop, heappush
+from collections.abc import Mapping, Sequence
+from heapq import heappop
 from itertools import combinations
 from math import copysign
-from operator import getitem
+from operator import countOf, getitem
 from typing import TYPE_CHECKING, Any
 
 from surefoot import values
@@ -30,7 +30,6 @@ from surefoot.learners._cases import (
     Group,
     Reading,
     Shape,
-    Signature,
     counted,
     exact,
     pair,
@@ -38,11 +37,12 @@ from surefoot.learners._cases import (
 )
 from surefoot.learners._cases import Case as Case
 from surefoot.learners._cases import Item as Item
+from surefoot.learners._refusals import NOTHING, Refusals, holds, relations_of
 from surefoot.learners.numbers import SortedNumbers
 from surefoot.learners.vocabulary import MISSING
 
 if TYPE_CHECKING:
-    from surefoot.protocols import Prediction
+    pass
 
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
@@ -59,20 +59,57 @@ _SHAPES = 1024
 _TEXT = frozenset({str})
 _LABELS = frozenset({str, bool, type(None), MARK})
 _NONE: list[int] = []
-_NOTHING: Signature = frozenset()
 _get = dict.get
 
 
-class ActionEvidence:
+class ActionEvidence(Refusals):
     """Everything observed of one action.
 
     Attributes:
         cases: {exact key: case}.
         accepted, refused: numbers of observations.
         settled, flaked: observations of cases that were accepted at least once: the accepted and the refused ones.
-        signatures: {violations: number of refusals} of the cases that were only ever refused.
-        oddly: refusals that no single condition explains.
+        quiet: whether nothing but the labels of a vector of texts, one by one, has anything to say about it.
     """
+
+    __slots__ = (
+        "_bits",
+        "_code_of",
+        "_gone",
+        "_integers",
+        "_last",
+        "_met",
+        "_open",
+        "_own",
+        "_paired",
+        "_patterns",
+        "_reading",
+        "_shapes",
+        "_tables",
+        "_text",
+        "accepted",
+        "accepted_cases",
+        "allowed",
+        "cases",
+        "counts",
+        "effects",
+        "flaked",
+        "groups",
+        "index",
+        "meaning",
+        "names",
+        "never",
+        "numbers",
+        "quantities",
+        "quiet",
+        "refused",
+        "relations",
+        "settled",
+        "standing",
+        "together",
+        "touched",
+        "wide",
+    )  # faster to reach, where there are so many
 
     def __init__(self, names: tuple[str, ...]) -> None:
         """Start with nothing."""
@@ -83,11 +120,11 @@ class ActionEvidence:
         self.effects: Mapping[bytes, int] = NO_EFFECTS
         self._integers: dict[int, set[int]] = {}
         self.touched: list[Case] | None = None  # cases observed since `index` took them in; None: there is no index
-        self.signatures: dict[Signature, int] = {}
         self._forget_conclusions()
 
     def _forget_conclusions(self) -> None:
         """Start the conclusions anew; the cases stay."""
+        self._forget_refusals()
         width = len(self.names)
         self.allowed: list[int] = [0] * width  # how many labels were accepted, by condition
         self._tables: list[dict[type, dict[Any, int]]] = [{} for _ in range(width)]  # kind -> label -> its code
@@ -97,7 +134,8 @@ class ActionEvidence:
         self.wide: set[int] = set()
         self.counts: list[int] = []  # accepted observations by code; 0: only seen refused
         self.meaning: list[tuple[int, Any]] = []  # (condition, label) by code
-        self._never: set[int] = set()  # codes of labels that were only seen refused
+        self.never: set[int] = set()  # codes of labels that were only seen refused
+        self._gone = 0  # how many left it: a set is slow to look through where many were
         self._bits: list[int] = []  # the bit of each code in a set of codes; 0 when it takes part in no pairs
         self._code_of: list[int] = []  # by place of the bit
         self._own: list[int] = [0] * width  # the bits of a condition's labels
@@ -109,23 +147,11 @@ class ActionEvidence:
         self.relations: dict[Item, int] = {}  # that no accepted case has broken, and how many have kept them
         self._patterns: set[tuple[int, ...]] = set()  # what could not be read in an accepted case
         self._met: set[tuple[int, int]] = set()  # pairs of conditions that could both be read in one
-        self._alone: dict[int, Signature] = {}
         self.standing: set[Item] = set()  # those of them that count
+        self.quiet = False  # nothing but the labels of a vector of texts, one by one, has anything to say about it
         self.index: Any = None  # the cases as arrays, once very many were asked for
         self.touched = None
-        self.signatures = {}
-        self.oddly = 0
         self._reading: Reading | None = None
-        self._joined: Reading | None = None  # a reading whose pairs are all seen, and stay so
-        self._held: tuple[Reading, list[Item]] | None = None  # the violations of a reading, until a case is admitted
-        self._by_item: dict[Item, set[Case]] = {}
-        self.said: dict[Signature | None, str] = {}  # signatures of labels, in words
-        self.answers: dict[tuple[Signature | None, int, float], Prediction] = {}  # to cases that were only refused
-        self._watched: dict[Item, set[Signature]] = {}  # each signature under one of its violations, a rare one
-        self._watching: dict[Signature, Item] = {}
-        self._sides: dict[Item, list[tuple[float, int, Case]]] = {}
-        self._extremes: dict[tuple[Signature, Item], SortedNumbers] = {}
-        self._pushed = 0
         self.accepted_cases = 0
 
     # -- keys ---------------------------------------------------------------------------------------------------------
@@ -149,17 +175,68 @@ class ActionEvidence:
             return features, shape.sign, tuple(copysign(1.0, f) for f in features if type(f) is float)
         return features, shape.sign
 
-    def recall(self, raw: tuple[Any, ...]) -> Case | None:
-        """Return the case of a vector of texts that was just read; None where it has to be looked at more closely."""
+    def recall(self, raw: tuple[Any, ...]) -> Case | list[int] | None:
+        """Look up a vector that was just read, by its looks.
+
+        Returns:
+            The case of a vector of texts. The codes of one that was not observed, where all of its labels were met and
+            nothing else about it matters. None: it has to be looked at more closely.
+        """
         if self._last[1] is not self._text:
             return None
         try:
             case = self.cases.get(raw)
             if case is not None:
                 "".join(raw)  # it is equal to texts: now it is texts
-            return case
-        except TypeError:  # it cannot be hashed, or holds something else
-            return None
+                return case
+            if self.quiet:
+                codes = list(map(getitem, self._text.tables, raw))
+                if countOf(map(type, raw), str) == len(codes):
+                    return codes
+        except (TypeError, KeyError):  # it cannot be hashed, or holds something else; a label that was never met
+            pass
+        return None
+
+    def support(self, codes: list[int]) -> int:
+        """Return how often the rarest of some labels was accepted."""
+        counts, support = self.counts, self.accepted
+        for code in codes:  # faster than min
+            if counts[code] < support:
+                support = counts[code]
+        return support
+
+    def take(self, features: tuple[Any, ...], codes: list[int], alone: int, accepted: bool, at: int) -> None:
+        """Count the first observation of a vector that `recall` gave the codes of.
+
+        Args:
+            features: the vector.
+            codes: those of its labels.
+            alone: the code of the one that was never accepted; -1 where all were.
+            accepted: the outcome; False where one never was.
+            at: the number of observations of the model before it.
+        """
+        if accepted:
+            case = Case(features, 1, 0, at, -1, NO_EFFECTS, (), (), True, 1)
+            self.accepted += 1
+            self.settled += 1
+            self.accepted_cases += 1
+            counts = self.counts
+            for code in codes:
+                counts[code] += 1
+            self._held = self._reading = None
+        else:
+            signature = self._alone[alone] if alone >= 0 else NOTHING
+            case = Case(features, 0, 1, -1, at, NO_EFFECTS, (), (), False, 1, signature, alone >= 0)
+            self.refused += 1
+            if alone >= 0:  # others had it, or it was not alone
+                self.signatures[signature] += 1
+                for item in signature:
+                    self._by_item[item].add(case)
+            else:
+                self._sign(case, 1)
+        self.cases[features] = case
+        if self.touched is not None:
+            self._touch(case)
 
     def find(self, features: tuple[Any, ...], text: bool) -> Case | None:
         """Return what was observed of a vector."""
@@ -196,7 +273,7 @@ class ActionEvidence:
                 if counts[code] < support:
                     support = counts[code]
             if not support and codes:
-                never = self._never.intersection(codes)
+                never = self.never.intersection(codes)
                 new = [self.meaning[code][0] for code in never]
                 if len(new) > 1:
                     new.sort()
@@ -212,6 +289,15 @@ class ActionEvidence:
         kind, held = (kind, value) if kind in LETTERS else (bytes, values.encode(value))
         return self._tables[at].get(kind, {}).get(held)
 
+    def text_codes(self, at: int, held: Sequence[Any]) -> list[int] | None:
+        """Return the codes of some labels, None where one of them is no text or was never met."""
+        if not held or not _TEXT.issuperset(map(type, held)):
+            return None
+        try:
+            return list(map(self._tables[at].get(str, {}).__getitem__, held))
+        except KeyError:
+            return None
+
     def seen_with(self, code: int) -> set[int]:
         """Return the codes of the labels that were accepted together with one, its own among them."""
         return {self._code_of[place] for place in places(self.together[code])}
@@ -220,19 +306,6 @@ class ActionEvidence:
     def open_codes(self) -> set[int]:
         """The codes of the labels that were not yet seen with each label of every other condition."""
         return {self._code_of[place] for place in places(self._open)}
-
-    def extremes(self, signature: Signature, item: Item) -> tuple[float, float]:
-        """Return the least and the greatest number that was refused under a signature."""
-        numbers = self._extremes[signature, item]
-        return numbers.low, numbers.high
-
-    def alone(self, code: int) -> Signature:
-        """Return the signature of a vector that has one label which was never accepted, and nothing else."""
-        signature = self._alone.get(code)
-        if signature is None:
-            at, value = self.meaning[code]
-            signature = self._alone[code] = frozenset([(at, exact(value))])
-        return signature
 
     def _mask(self, codes: list[int]) -> int:
         """Return codes as bits."""
@@ -261,9 +334,7 @@ class ActionEvidence:
     def count(self, case: Case, accepted: bool, effect: bytes | None, seq: int | None, at: int) -> Case:
         """Count one observation of a case."""
         if self.touched is not None:
-            self.touched.append(case)
-            if len(self.touched) > TOUCHED:
-                self.touched = self.index = None
+            self._touch(case)
         if accepted == case.last:
             case.run += 1
         else:
@@ -299,6 +370,13 @@ class ActionEvidence:
                 self._refuse(case, 1)
         return case
 
+    def _touch(self, case: Case) -> None:
+        """Note that the arrays for batches are behind; after very many observations they are given up."""
+        assert self.touched is not None  # else there are none
+        self.touched.append(case)
+        if len(self.touched) > TOUCHED:
+            self.touched = self.index = None
+
     def _notice_quantities(self, features: tuple[Any, ...]) -> None:
         """Take a condition's integers as quantities once it holds a float, or very many integers."""
         kinds = list(map(type, features))
@@ -325,6 +403,7 @@ class ActionEvidence:
             self._shapes.clear()
             self._last = (), self._text
             self._reading = self.index = self.touched = None
+            self.quiet = False
         if again:
             self.conclude()
 
@@ -397,6 +476,7 @@ class ActionEvidence:
             again |= self._relate(case, shape.unread)
         for other in again:
             self._resign(other)
+        self.quiet = bool(codes) and not (self._open or self.relations or self.quantities) and () in self._patterns
 
     def _code(self, at: int, value: Any) -> int:
         """Return a label's code, which it gets now if it has none."""
@@ -410,13 +490,16 @@ class ActionEvidence:
             self.meaning.append((at, value))
             self.together.append(0)
             self._bits.append(0)
-            self._never.add(code)
+            self.never.add(code)
         return code
 
     def _allow(self, at: int, value: Any) -> set[Case]:
         """Give a label that is accepted for the first time its code; return the refused cases that had it."""
         code = self._code(at, value)
-        self._never.discard(code)
+        self.never.discard(code)
+        self._gone += 1
+        if self._gone > len(self.never):
+            self.never, self._gone = set(self.never), 0
         self.allowed[at] += 1
         again = set(self._by_item.get((at, exact(value)), ()))
         if self.allowed[at] <= WIDE:
@@ -478,7 +561,7 @@ class ActionEvidence:
             self._patterns.add(unread)
             pairs = set(combinations((at for at in range(len(case.features)) if at not in unread), 2)) - self._met
             self._met |= pairs
-            self.relations.update(dict.fromkeys(_relations(case.features, pairs), 0))
+            self.relations.update(dict.fromkeys(relations_of(case.features, pairs), 0))
         if not self.relations:
             return set()
         broken = []
@@ -512,225 +595,3 @@ class ActionEvidence:
         if group is None and make:
             group = self.groups[key] = Group(reading.shape.numbers)
         return group
-
-    # -- violations ---------------------------------------------------------------------------------------------------
-
-    def violations(self, features: tuple[Any, ...]) -> list[Item]:
-        """Return what of a vector no accepted case shows, condition by condition, and the relations it breaks."""
-        reading = self.read(features)
-        if not reading.new and not reading.shape.numbers and not self.standing:
-            return []
-        if self._held is not None and self._held[0] is reading:
-            return self._held[1]
-        found: list[Item] = []
-        for at in reading.new:
-            value = features[at]
-            found.append((at, value if type(value) is str else exact(value)))
-        for at in reading.shape.numbers:
-            side = self._side(at, features[at])
-            if side:
-                found.append((at, "number", side))
-        if self.standing:
-            found += [relation for relation in sorted(self.standing) if not holds(relation, features)]
-        self._held = reading, found
-        return found
-
-    def _side(self, at: int, value: float) -> str | None:
-        """Say on which side of the accepted range a number lies, None inside."""
-        numbers = self.numbers[at]
-        if not numbers:
-            return "any"
-        if value > numbers.high:
-            return "above"
-        if value < numbers.low:
-            return "below"
-        return None
-
-    def pairs(self, features: tuple[Any, ...]) -> list[Item]:
-        """Return the pairs of values that no accepted case shows together; each value alone must be accepted."""
-        if not self._open:
-            return []
-        reading = self.read(features)
-        if self._joined is reading:
-            return []
-        found: list[Item] = []
-        left = self._mask(reading.codes) & self._open  # what is not open was seen with all
-        for code in reading.codes if left else ():
-            bit = self._bits[code]
-            if bit & left:
-                left ^= bit
-                missing = left & ~self.together[code]
-                if missing:
-                    found += [pair(code, other) for other in reading.codes if self._bits[other] & missing]
-        if not found:
-            self._joined = reading
-        return found
-
-    def _explain(self, case: Case) -> None:
-        """Find the violations that explain a refusal: of single conditions, or where there are none, of pairs."""
-        alone = self.read(case.features).alone
-        if alone >= 0:
-            case.single, case.violations = True, self.alone(alone)
-            return
-        found = self.violations(case.features)
-        case.single = bool(found) and type(found[0][0]) is int  # those come first
-        case.violations = frozenset(found or self.pairs(case.features))
-
-    def _refuse(self, case: Case, times: int) -> None:
-        """Count refusals of a case that was never accepted."""
-        if case.violations is None:
-            self._explain(case)
-            self._sign(case, times)
-            for at in self.read(case.features).new:
-                self._code(at, case.features[at])
-        else:
-            self.signatures[case.violations] += times
-            if not case.single:
-                self.oddly += times
-
-    def _sign(self, case: Case, times: int) -> None:
-        """Count a refused case under its violations."""
-        signature = case.violations
-        assert signature is not None
-        before = self.signatures.get(signature)
-        self.signatures[signature] = (before or 0) + times
-        if not case.single:
-            self.oddly += times
-        if signature and before is None:
-            rare = min(signature, key=lambda item: len(self._watched.get(item, ())))
-            self._watching[signature] = rare
-            self._watched.setdefault(rare, set()).add(signature)
-        for item in signature:
-            held = self._by_item.get(item)
-            if held is None:
-                held = self._by_item[item] = set()
-            held.add(case)
-            if len(item) == 3 and item[1] == "number" and item[-1] != "any":
-                value = case.features[item[0]]
-                self._pushed += 1
-                heappush(
-                    self._sides.setdefault(item, []), (value if item[2] == "above" else -value, self._pushed, case)
-                )
-                self._extremes.setdefault((signature, item), SortedNumbers()).add(value)
-        if not signature and self.quantities:
-            group = self.group_of(case.features, make=True)
-            assert group is not None  # it was just made
-            group.refused_cases += 1
-            for at in group.numbers:
-                group.refused.setdefault(at, SortedNumbers()).add(case.features[at])
-
-    def _unsign(self, case: Case, times: int) -> None:
-        """Take a refused case back out."""
-        signature = case.violations
-        assert signature is not None
-        self.signatures[signature] -= times
-        if not case.single:
-            self.oddly -= times
-        if not self.signatures[signature]:
-            del self.signatures[signature]
-            rare = self._watching.pop(signature, None)
-            if rare is not None:
-                self._watched[rare].discard(signature)
-        for item in signature:
-            self._by_item[item].discard(case)
-            if not self._by_item[item]:
-                del self._by_item[item]
-            if len(item) == 3 and item[1] == "number" and item[-1] != "any":
-                self._extremes[signature, item].remove(case.features[item[0]])
-        if not signature and self.quantities:
-            group = self.group_of(case.features)
-            assert group is not None  # it was counted there
-            group.refused_cases -= 1
-            for at in group.numbers:
-                group.refused[at].remove(case.features[at])
-        case.violations = None
-
-    def _resign(self, case: Case) -> None:
-        """Work out a refused case's violations again."""
-        if case.violations is not None:
-            self._unsign(case, case.refused)
-            self._explain(case)
-            self._sign(case, case.refused)
-            if self.touched is not None:
-                self.touched.append(case)
-
-    def matching(self, items: Iterable[Item], features: tuple[Any, ...]) -> tuple[Signature, int] | None:
-        """Return the signature with the most refusals that lies within `items`, and that number."""
-        found = list(items)
-        if len(found) == 1:
-            only = frozenset(found)
-            times = self.signatures.get(only, 0)
-            if not times or (len(found[0]) == 3 and not self._within(only, features)):
-                return None
-            return only, times
-        best: list[Signature] = []
-        most = 0
-        if len(found) <= 3:
-            candidates: Iterable[Signature] = (
-                frozenset(subset) for size in range(1, len(found) + 1) for subset in combinations(found, size)
-            )
-        else:
-            whole = frozenset(found)
-            watched = (signature for item in found for signature in self._watched.get(item, ()))
-            candidates = (signature for signature in watched if signature <= whole)
-        for signature in candidates:
-            times = self.signatures.get(signature, 0)
-            if times and times >= most and self._within(signature, features):
-                if times > most:
-                    best, most = [], times
-                best.append(signature)
-        if len(best) > 1:
-            best.sort(key=self._rank)
-        return (best[0], most) if best else None
-
-    def _rank(self, signature: Signature) -> tuple[int, list[str]]:
-        """Return a signature's place among equally frequent ones: the smallest first, then as text."""
-        plain = (
-            ("pair", *sorted(repr(self.meaning[code]) for code in item[1:])) if item[0] == "pair" else item
-            for item in signature
-        )
-        return len(signature), sorted(map(repr, plain))
-
-    def _within(self, signature: Signature, features: tuple[Any, ...]) -> bool:
-        """Say whether a vector's numbers lie among those that were refused under a signature."""
-        for item in signature:
-            if len(item) == 3 and item[1] == "number" and item[-1] != "any":
-                refused = self._extremes[signature, item]
-                if not refused or not refused.low <= features[item[0]] <= refused.high:
-                    return False
-        return True
-
-    def is_plain(self, reading: Reading) -> bool:
-        """Say whether nothing but refusals that nothing explains speaks against taking conditions one by one.
-
-        That is where all pairs of labels were seen. All labels of the vector must have been accepted.
-        """
-        return not (self._open or self.standing or reading.shape.numbers)
-
-    def unexplained(self) -> int:
-        """Return how many refusals no violation explains."""
-        return self.signatures.get(_NOTHING, 0)
-
-
-def _relations(features: tuple[Any, ...], pairs: Iterable[tuple[int, int]]) -> list[Item]:
-    """Return every relation that holds between two conditions of a vector."""
-    found: list[Item] = []
-    for a, b in sorted(pairs):
-        for relation in (("equal", a, b), ("at most", a, b), ("at most", b, a), ("member", a, b), ("member", b, a)):
-            if holds(relation, features):
-                found.append(relation)
-    return found
-
-
-def holds(relation: Item, features: tuple[Any, ...]) -> bool:
-    """Say whether a relation holds, or has a side that cannot be read; between what cannot be compared none does."""
-    name, a, b = relation
-    x, y = features[a], features[b]
-    if x is MISSING or y is MISSING:
-        return True  # says nothing about it
-    if name == "member":
-        return type(y) is tuple and type(x) in (str, int) and any(type(z) is type(x) and z == x for z in y)
-    numeric = type(x) in (int, float) and type(y) in (int, float)
-    if name == "equal":
-        return (numeric or (type(x) is str and type(y) is str)) and bool(x == y)
-    return numeric and bool(x <= y)
