@@ -23,11 +23,12 @@ from surefoot.agent.episode_events import (
     Over,
     Recognised,
     Shielded,
-    all_pass,
+    bars_of,
 )
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
+from surefoot.knowledge.projection import Change
 
 __all__ = ["DARES", "RENEWS", "TARGETS", "Experience", "ExperienceFold", "Running"]
 
@@ -64,34 +65,6 @@ _KEPT = 4 * LONGEST * TIMES
 Pair = tuple[bytes, bytes]
 
 
-class _Row(msgspec.Struct):
-    """As much of an option as the fold reads."""
-
-    action: msgspec.Raw
-    choice: str
-    hard: bool
-    verdict: str
-    failed: str | None = None
-    gate: tuple[str, str] | None = None
-    reason: str = ""
-    said: str | None = None
-    shield: str | None = None
-
-    @property
-    def blocked(self) -> tuple[str, str] | None:
-        """Return the same as `Option.blocked`."""
-        if self.gate is not None:
-            return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
-        if self.hard and self.verdict != "accept":
-            return ("hard" if self.verdict == "refuse" else "person"), self.reason
-        if self.shield is not None:
-            return "shield", self.shield
-        if self.choice == "avoid":
-            return "avoid", self.said or self.reason
-        return None if self.failed is None else ("failed", self.failed)
-
-
-_rows = msgspec.json.Decoder(list[_Row]).decode
 _names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -317,11 +290,10 @@ class ExperienceFold(EventFold):
                     running.drift = True
                     self._change(running.map)
         shut = running.shut
-        if not shut and all_pass(event):
-            return
-        for row in _rows(bytes(event.options)):
-            pair = state, bytes(row.action)
-            blocked = row.blocked
+        for action, blocked in bars_of(event, whole=bool(shut)):
+            pair = state, action
+            if blocked is None and not shut:
+                continue
             if blocked is None or blocked[0] == "failed" or (running.map, *pair) not in self.refused:
                 running.bar(pair, blocked)
 
@@ -484,9 +456,13 @@ class Experience(Ledger[ExperienceFold]):
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""
         if self._fold.begun:
-            self._change(lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event))
+            self._append(event)
         else:
             self._note(lambda: event)
+
+    def noting(self, event: Record) -> Change:
+        """Return what `note` would record of an event in an episode, to be recorded together with other changes."""
+        return self, lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event)
 
     def events(self) -> Iterable[tuple[int, Record]]:
         """Yield (place in the journal, event) for each recorded event."""

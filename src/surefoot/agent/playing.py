@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -76,6 +77,11 @@ class Mind:
     def place(self, state: Any) -> Place:
         """Return a state in the forms in which it is needed."""
         return place_of(state, self.key)
+
+    @cached_property
+    def said(self) -> msgspec.Raw:
+        """The rules, encoded."""
+        return msgspec.Raw(values.encode(self.rules()))
 
     def rules(self) -> dict[str, Any]:
         """Return what else decides, as it is recorded with an episode."""
@@ -152,8 +158,7 @@ class Playing:
         update = knowledge.agenda.update(self.here.raw, steps=0)
         self._problems: Mapping[str, str] = update.problems
         number = experience.fold.episodes
-        rules = msgspec.Raw(values.encode(mind.rules()))
-        began = Began(number, map_, seed, msgspec.Raw(self.here.key), rules, update.done)
+        began = Began(number, map_, seed, msgspec.Raw(self.here.key), mind.said, update.done)
         loop.note(experience, began)
         self.running: Running = experience.fold.running[number]
         self.known = known
@@ -195,7 +200,7 @@ class Playing:
         goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
         if self._declared and self._mind.key is None:
             recognise(knowledge, self.known, running.map, goals, here.key, self._mind.looked)
-        self._gated = bool(knowledge.agenda.gates())
+        self._gated = knowledge.agenda.gated
         fold = knowledge.experience.fold
         options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)
         verifier = self._mind.verifier

@@ -74,7 +74,7 @@ class Situation:
             return None
         targets = [place for place in places if place != self.key]
         which = running.map, self.fold.version.get(running.map, 0)
-        action = self.ways.next(self.known, which, self.state, targets, self.without)
+        action = self.ways.next(self.known, which, self.state, targets, self.without, self.key)
         if action is None or not self.blocked or values.encode_action(action) not in self.blocked:
             return action
         return self.ways.next(self.known, which, self.state, targets, self.barred)
