@@ -89,6 +89,7 @@ class Mind:
         limits = {"decisions": budget.decisions, "seconds": budget.seconds, "money": budget.money}
         rules = {
             "budget": limits,
+            "courses": True,
             "plain": self.key is None,
             "risk": type(self.risk).__name__,
             "slow": name_of_slow(self.slow),
@@ -101,7 +102,7 @@ def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
 
     Example:
         >>> name_of_slow(Search()), name_of_slow(len)
-        ({'search': {'layered': True, 'expansions': 256, 'depth': 24}}, {'name': 'len'})
+        ({'search': {'layered': True, 'expansions': 256, 'depth': 24, 'whole': 4096}}, {'name': 'len'})
     """
     if isinstance(slow, Search):
         return {"uct" if isinstance(slow, UCT) else "search": {f.name: getattr(slow, f.name) for f in fields(slow)}}
@@ -239,10 +240,14 @@ class Playing:
 
     def _ahead(self) -> Ahead | None:
         """Return what a look several steps ahead asks; None where it has nothing to ask."""
-        knowledge = self._knowledge
-        if self._mind.key is not None or not knowledge.foresees or self.known.stochastic:
+        knowledge, slow = self._knowledge, self._mind.slow
+        foresees = knowledge.foresees
+        whole = slow.whole if type(slow) is Search and self.running.course and not self.running.steps else 0
+        if self._mind.key is not None or not (foresees or whole) or self.known.stochastic:
             return None
-        return Ahead(knowledge.actions, knowledge.agenda.would, self.known)
+        model, agenda = knowledge.actions if foresees else None, knowledge.agenda
+        requires = {view.name: view.requires for view in agenda.goals()} if whole else {}
+        return Ahead(model, agenda.would, self.known, requires, whole)
 
     def _answer(self, here: Situation) -> tuple[Answer, Any, dict[str, Any] | None]:
         """Return what is decided, what a slow path that is not ours said, and what it cost."""
