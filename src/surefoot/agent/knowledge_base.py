@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from surefoot import values
 from surefoot.agent.experience import Experience
-from surefoot.agent.own_model import OwnModel, exact_vocabulary
+from surefoot.agent.own_model import GrownModel, OwnModel, exact_vocabulary
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.journal import Head, Journal, Verification, open_journal
 from surefoot.knowledge.agenda import Agenda
@@ -85,6 +85,8 @@ class Knowledge:
         vocabulary: the conditions that actions are learned over. None: the exact state is the only condition, so that
             what was learned in one state says nothing about another.
         journal: use this journal instead of opening one.
+        induce: without a vocabulary, induce the conditions from the states, which are then to be JSON-like (mappings,
+            with names for what they hold), see `surefoot.learners.induction`. False: the exact state is the condition.
         model: an action model of your own, instead of one over a vocabulary. It keeps its own records.
         caution: for the action model, see `ConservativeActionModel`.
         severity: for the action model, too.
@@ -96,7 +98,7 @@ class Knowledge:
 
     Attributes:
         journal, agenda, failures, actions, experience: its parts.
-        exact: whether the exact state is the only condition.
+        exact: whether the exact state is the only condition; own: whether the action model is none that was given.
         problems: {goal: what its check raised or answered} of the newest update.
 
     Raises:
@@ -118,6 +120,7 @@ class Knowledge:
         vocabulary: Vocabulary | None = None,
         journal: Journal | None = None,
         model: ActionModel | None = None,
+        induce: bool = False,
         caution: str = "balanced",
         severity: float | Mapping[str, float] = 1.0,
         failures: int | None = None,
@@ -131,8 +134,11 @@ class Knowledge:
         if model is not None and vocabulary is not None:
             raise BadArgument("give a vocabulary or a model, not both: a model has conditions of its own")
         self.path = None if path is None else FilePath(path)
+        if induce and (model is not None or vocabulary is not None):
+            raise BadArgument("induce=True goes without a vocabulary and without a model: it makes its own conditions")
         self.vocabulary = vocabulary
-        self.exact = vocabulary is None and model is None
+        self.exact = vocabulary is None and model is None and not induce
+        self.own = model is None
         self.options = {"caution": caution, "severity": severity}
         if journal is None:
             journal = open_journal(path, durability=durability, clock=clock, repair=repair)
@@ -149,7 +155,7 @@ class Knowledge:
         self._store: KnowledgeStore | None = None
         self._calls: dict[bytes, Call] = {}
 
-    def model(self, journal: Journal | None) -> ActionModel:
+    def model(self, journal: Journal | None) -> OwnModel | GrownModel:
         """Return an action model like this one's: with what a journal holds, or (None) with nothing, kept nowhere.
 
         Raises:
@@ -161,6 +167,8 @@ class Knowledge:
         """
         if self._given is not None:
             raise BadArgument("this knowledge has a model of its own: make another one yourself")
+        if self.vocabulary is None and not self.exact:
+            return GrownModel.of(journal, **self.options)  # type: ignore[arg-type]  # of several types
         vocabulary = exact_vocabulary() if self.vocabulary is None else self.vocabulary
         made = OwnModel(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]  # of several types
         return made if journal is None else made.relearn(vocabulary)

@@ -174,11 +174,9 @@ class _Copy:
         self._hashes: list[str] = []
         self._verifier: Verifier | None = None
         self._model: ConservativeActionModel | None = None
-        if isinstance(knowledge.actions, ConservativeActionModel):
-            model = knowledge.model(None)
-            assert isinstance(model, ConservativeActionModel)  # it is one like the other
-            self._model = model
-            self._digest = model.vocabulary.fingerprint()
+        if knowledge.own:
+            self._model = knowledge.model(None)
+            self._digest = self._model.reads
 
     def take(self, seq: int, line: bytes) -> None:
         """Take in a line; make a decision again before it is taken in."""
@@ -203,7 +201,7 @@ class _Copy:
         if data["vocabulary"] != self._digest:
             self._model = None  # observed under another vocabulary: the predictions were other ones
             return
-        told = {"effect": data.get("effect"), "next_state": data.get("next_state")}
+        told = {name: data.get(name) for name in ("effect", "reason", "next_state")}
         model.observe(data["state"], data["action"], data["args"], data["accepted"], **told)
 
     def _verify(self, rules: Mapping[str, Any]) -> Verifier:
