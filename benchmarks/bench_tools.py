@@ -14,12 +14,13 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from _harness import Report, command_of, results_of
 from _tool_tasks import GIT_WORDS, LIMIT, SHOP_WORDS, Task, git_tasks, shop_tasks
-from surefoot import Agent, ConservativeActionModel, Knowledge, Vocabulary, values
+from surefoot import Agent, Knowledge, Vocabulary, values
 from surefoot.errors import WorldUnavailable
 from surefoot.testing.postgres import TemporaryPostgres
 
@@ -86,8 +87,8 @@ def play(task: Task, world: Any, knowledge: Knowledge, scripted: bool) -> Played
 def agents_of(words: Vocabulary, induced: bool) -> dict[str, tuple[Callable[[], Knowledge], bool] | None]:
     """Return {name: (makes its knowledge, whether it has the script)}; None for the unguarded agent."""
     more: dict[str, tuple[Callable[[], Knowledge], bool]] = {
-        "script, induced": (lambda: Knowledge(model=ConservativeActionModel()), True),
-        "search, induced": (lambda: Knowledge(model=ConservativeActionModel()), False),
+        "script, induced": (partial(Knowledge, induce=True), True),
+        "search, induced": (partial(Knowledge, induce=True), False),
     }
     return {
         "unguarded": None,

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from surefoot import Agent, Knowledge, Vocabulary, WorldMap, open_journal
-from surefoot.agent.knowledge_base import exact_vocabulary, place_of, stream_of
+from surefoot.agent.knowledge_base import place_of, stream_of
+from surefoot.agent.own_model import exact_vocabulary
 from surefoot.environments.corridor import Corridor
 from surefoot.errors import BadArgument, ValueRejected
 

@@ -57,9 +57,10 @@ def test_what_decides_is_recorded() -> None:
     thought = Mind(Knowledge(), Search(layered=False), Budget(money=2.5), RiskBudget(), key=str)
     assert thought.rules() == {
         "budget": {"decisions": None, "seconds": None, "money": 2.5},
+        "courses": True,
         "plain": False,
         "risk": "RiskBudget",
-        "slow": {"search": {"depth": 24, "expansions": 256, "layered": False}},
+        "slow": {"search": {"depth": 24, "expansions": 256, "layered": False, "whole": 4096}},
     }
     assert name_of_slow(lambda snapshot: None)["name"] == "<lambda>"
 

@@ -24,7 +24,7 @@ from surefoot.errors import (
 )
 from surefoot.journal import Backend, Entry, Head, Journal, open_journal
 from surefoot.journal.backends.memory import MemoryBackend
-from surefoot.journal.chain import GENESIS
+from surefoot.journal.chain import GENESIS, parse
 
 
 def three() -> Journal:
@@ -371,12 +371,36 @@ def test_a_journal_knows_what_it_recorded_itself_and_in_which_streams() -> None:
     journal.append_many([("note", {"n": 2}), ("note", {"n": 3})], stream="b")
     head = journal.append("note", {"n": 4}, stream="a").hash
     assert journal.others(0, 4, "c") == head
-    assert journal.others(1, 3, "a") is not None
-    assert journal.others(1, 3, "b") is None
-    assert journal.others(0, 2, "c") is None  # in the middle of an append
+    assert journal.others(1, 4, "b") is None
+    assert journal.others(3, 4, "b") == head
+    assert journal.others(0, 2, "c") is None  # not up to its newest entry
     assert journal.others(4, 4, "c") is None
     assert Journal(journal.backend).others(0, 4, "c") is None
     for n in range(100):
         journal.append("note", {"n": n}, stream="a")
-    assert journal.others(0, 104, "c") is None
-    assert journal.others(100, 104, "c") is not None
+    assert journal.others(0, 104, "c") == journal.head.hash
+    Journal(journal.backend).append("note", {"n": 0}, stream="b")
+    assert journal.others(0, 105, "c") is None  # somebody else's is the newest
+    newest = journal.append("note", {"n": 0}, stream="a").hash
+    assert journal.others(105, 106, "b") == newest
+    assert journal.others(104, 106, "c") is None  # somebody else's is among them
+
+
+def test_records_of_several_streams_are_one_transaction() -> None:
+    journal = open_journal()
+    lines = journal.record_all([("a", "note", b'{"n":1}'), ("b", "note", b'{"n":2}')])
+    assert [parse(line).stream for line in lines] == ["a", "b"]
+    with pytest.raises(Conflict):
+        journal.record_all([("a", "note", b'{"n":3}'), ("b", "note", b'{"n":4}')], expect=1)
+    assert len(journal) == 2
+    assert journal.others(1, 2, "b") is None
+    assert journal.others(1, 2, "a") == journal.head.hash
+    assert journal.verify()
+
+
+def test_a_closed_journal_says_no_length_either() -> None:
+    journal = open_journal()
+    assert journal.length() == 0
+    journal.close()
+    with pytest.raises(JournalClosed):
+        journal.length()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from surefoot import values
 from surefoot.agent.episode_events import NOTHING, Decided, sealed
@@ -29,8 +31,7 @@ _ROW = (
 _FLAGS = (b"false", b"true")
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True, eq=False):
     """An action on offer, with all that is known about taking it.
 
     Attributes:
@@ -63,14 +64,31 @@ class Option:
     gain: float = 0.0
     advances: tuple[str, ...] = ()
     instead_of: Any = None
-    key: bytes = field(default=b"", compare=False, repr=False)
+    key: bytes = b""
     shield: str | None = None
-    _row: bytes = field(default=b"", init=False, compare=False, repr=False)
+    _row: bytes = b""
 
     def __post_init__(self) -> None:
         """Encode the action."""
         if not self.key:
-            object.__setattr__(self, "key", values.encode_action(self.action))
+            force_setattr(self, "key", values.encode_action(self.action))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is recorded of two options."""
+        return self.encode() == other.encode() if isinstance(other, Option) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Hash what is recorded."""
+        return hash(self.encode())
+
+    def __repr__(self) -> str:
+        """Show what is known of it."""
+        shown = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in ("key", "_row")]
+        return f"Option({', '.join(shown)})"
+
+    def shielded(self, why: str | None) -> Option:
+        """Return it with what a shield says of it."""
+        return replace(self, shield=why, _row=b"")
 
     @property
     def blocked(self) -> tuple[str, str] | None:
@@ -88,12 +106,6 @@ class Option:
         if self.choice == "avoid":
             return "avoid", self.said or self.reason
         return None if self.failed is None else ("failed", self.failed)
-
-    @property
-    def passes(self) -> bool:
-        """Say whether nothing bars it, nor is it hard."""
-        free = self.gate is None and self.shield is None and self.failed is None
-        return free and not self.hard and self.choice != "avoid"
 
     def encode(self) -> bytes:
         """Return its exact encoding; worked out once."""
@@ -118,7 +130,7 @@ class Option:
         if self.shield is not None:
             place = row.index(b',"support":', row.rindex(b',"said":'))
             row = b'%b,"shield":%b%b' % (row[:place], encode(self.shield), row[place:])
-        object.__setattr__(self, "_row", row)
+        force_setattr(self, "_row", row)
         return row
 
     @classmethod
@@ -129,6 +141,8 @@ class Option:
             BadArgument: it has not the fields of one.
         """
         try:
+            if "key" in data or "_row" in data:
+                raise TypeError("these are worked out")
             return cls(**data)
         except TypeError as error:
             raise BadArgument(f"{data!r} is no recorded option: {error}") from None
@@ -205,6 +219,11 @@ class Decision:
     spent: Mapping[str, Any] = field(default_factory=dict)
 
 
+@lru_cache(maxsize=256)
+def _encoded(goals: tuple[str, ...]) -> bytes:
+    return values.encode(goals)
+
+
 def event_of(
     place: tuple[int, int, str, bytes],
     goals: tuple[str, ...],
@@ -234,7 +253,7 @@ def event_of(
         step,
         head,
         msgspec.Raw(state),
-        msgspec.Raw(values.encode(goals)),
+        msgspec.Raw(_encoded(goals)),
         msgspec.Raw(b"[%b]" % b",".join([option.encode() for option in options])),
         answer.path,
         answer.rule,
@@ -243,7 +262,7 @@ def event_of(
         answer.why,
         NOTHING if asked is None else msgspec.Raw(values.encode(asked)),
         NOTHING if spent is None else msgspec.Raw(values.encode(spent)),
-        passing=all([option.passes for option in options]),
+        bars=[(option.key, option.blocked) for option in options],
     )
     return event
 

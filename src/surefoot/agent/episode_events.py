@@ -16,6 +16,7 @@ from surefoot.knowledge._ledger import Record, _encoded
 
 __all__ = [
     "NOTHING",
+    "Bars",
     "Began",
     "Came",
     "Configured",
@@ -23,7 +24,7 @@ __all__ = [
     "Learned",
     "Over",
     "Shielded",
-    "all_pass",
+    "bars_of",
     "seal_of",
     "sealed",
 ]
@@ -34,6 +35,16 @@ NOTHING = msgspec.Raw(b"null")
 Example:
     >>> bytes(NOTHING)
     b'null'
+"""
+
+
+Bars = list[tuple[bytes, tuple[str, str] | None]]
+"""For each option its encoded action, and the (kind, reason) of the hard check that bars it.
+
+Example:
+    >>> bars: Bars = [(b'"up"', ("gate", "closed")), (b'"down"', None)]
+    >>> [action for action, barred in bars if barred is None]
+    [b'"down"']
 """
 
 
@@ -277,11 +288,11 @@ def sealed(
     answer: msgspec.Raw = NOTHING,
     spent: msgspec.Raw = NOTHING,
     *,
-    passing: bool = False,
+    bars: Bars | None = None,
 ) -> Decided:
     """Return a decision with its seal; the arguments are the fields of `Decided`.
 
-    `passing` says that, as is known, no hard check bars any of the options, see `all_pass`.
+    `bars` says of each option what bars it, where that is known, see `bars_of`.
 
     Example:
         >>> raw = msgspec.Raw(b"0")
@@ -306,36 +317,68 @@ def sealed(
     ]
     seal = _digest(parts)
     event = Decided(*fields, seal=seal)
-    _sealed[0] = event, _LINE % tuple([parts[place] if place >= 0 else seal.encode() for place in _ORDER]), passing
+    _sealed[0] = event, _LINE % tuple([parts[place] if place >= 0 else seal.encode() for place in _ORDER]), bars
     return event
-
-
-def all_pass(decided: Decided) -> bool:
-    """Say whether no hard check bars any option of a decision; False too where one would have to look at each.
-
-    Example:
-        >>> raw = msgspec.Raw(b"0")
-        >>> one = sealed(0, 0, "0:0", raw, raw, msgspec.Raw(b"[]"), "fast", "way", raw, None, "")
-        >>> all_pass(one)
-        True
-    """
-    event, _, passing = _sealed[0]
-    if event is decided and passing:
-        return True
-    raw = bytes(decided.options)
-    barred = b'"choice":"avoid"' in raw or b'"shield":"' in raw
-    return not barred and raw.count(_PASSES) == raw.count(b'"verdict":')
 
 
 _PASSES = b'"failed":null,"gain":0.0,"gate":null,"hard":false,'
 """In the encoding of an option that no check bars, the policy's and the shield's apart."""
 
 
+def bars_of(decided: Decided, *, whole: bool = True) -> Bars:
+    """Return for each option of a decision what bars it; without `whole` perhaps nothing where nothing bars any.
+
+    Example:
+        >>> raw = msgspec.Raw(b"0")
+        >>> one = sealed(0, 0, "0:0", raw, raw, raw, "fast", "way", raw, None, "", bars=[(b'"up"', None)])
+        >>> bars_of(one)
+        [(b'"up"', None)]
+    """
+    event, _, bars = _sealed[0]
+    if event is decided and bars is not None:
+        return bars
+    raw = bytes(decided.options)
+    if not whole and b'"choice":"avoid"' not in raw and b'"shield":"' not in raw:
+        if raw.count(_PASSES) == raw.count(b'"verdict":'):
+            return []
+    return [(bytes(row.action), row.blocked) for row in _rows(raw)]
+
+
+class _Row(msgspec.Struct):
+    """As much of an option as the fold reads."""
+
+    action: msgspec.Raw
+    choice: str
+    hard: bool
+    verdict: str
+    failed: str | None = None
+    gate: tuple[str, str] | None = None
+    reason: str = ""
+    said: str | None = None
+    shield: str | None = None
+
+    @property
+    def blocked(self) -> tuple[str, str] | None:
+        """Return the same as `Option.blocked`."""
+        if self.gate is not None:
+            return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
+        if self.hard and self.verdict != "accept":
+            return ("hard" if self.verdict == "refuse" else "person"), self.reason or "a hard refusal"
+        if self.shield is not None:
+            return "shield", self.shield
+        if self.choice == "avoid":
+            return "avoid", self.said or self.reason
+        return None if self.failed is None else ("failed", self.failed)
+
+
+_rows = msgspec.json.Decoder(list[_Row]).decode
+
+
 _SORTED = sorted(Decided.__struct_fields__)
 _LINE = b"{" + b",".join([b'"%b":%%b' % name.encode() for name in _SORTED]) + b"}"
 _LINE = _LINE.replace(b'"seal":%b', b'"seal":"%b"')
 _ORDER = [-1 if name == "seal" else Decided.__struct_fields__.index(name) for name in _SORTED]
-_sealed: list[tuple[Decided | None, bytes, bool]] = [(None, b"", False)]
+_sealed: list[tuple[Decided | None, bytes, Bars | None]] = [(None, b"", None)]
 
 
 def _digest(parts: list[bytes]) -> str:

@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from surefoot import values
+from surefoot.agent import course
 from surefoot.agent.budget import Spent
+from surefoot.agent.course import Course, Stride, Walked
 from surefoot.agent.decision import DONE
 from surefoot.agent.episode_events import (
+    NOTHING,
     Began,
     Came,
     Configured,
@@ -23,11 +26,12 @@ from surefoot.agent.episode_events import (
     Over,
     Recognised,
     Shielded,
-    all_pass,
+    bars_of,
 )
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
+from surefoot.knowledge.projection import Change
 
 __all__ = ["DARES", "RENEWS", "TARGETS", "Experience", "ExperienceFold", "Running"]
 
@@ -59,39 +63,12 @@ Example:
     64
 """
 _RUNS = 4
+_DONE = b'[""]'
 _KEPT = 4 * LONGEST * TIMES
 
 Pair = tuple[bytes, bytes]
 
 
-class _Row(msgspec.Struct):
-    """As much of an option as the fold reads."""
-
-    action: msgspec.Raw
-    choice: str
-    hard: bool
-    verdict: str
-    failed: str | None = None
-    gate: tuple[str, str] | None = None
-    reason: str = ""
-    said: str | None = None
-    shield: str | None = None
-
-    @property
-    def blocked(self) -> tuple[str, str] | None:
-        """Return the same as `Option.blocked`."""
-        if self.gate is not None:
-            return ("person" if self.gate[0] == "escalate" else "gate"), self.gate[1]
-        if self.hard and self.verdict != "accept":
-            return ("hard" if self.verdict == "refuse" else "person"), self.reason
-        if self.shield is not None:
-            return "shield", self.shield
-        if self.choice == "avoid":
-            return "avoid", self.said or self.reason
-        return None if self.failed is None else ("failed", self.failed)
-
-
-_rows = msgspec.json.Decoder(list[_Row]).decode
 _names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -132,6 +109,7 @@ class Running:
         plan: {state: (action, where it is expected to lead)} of the newest plan, all encoded; `planned`: its goal, None
             for one that leads to what is not predicted.
         dares: how often it was barred by what the policy avoids, see `DARES`.
+        course: the whole run that it follows, see `surefoot.agent.course`; `strides`: the one that it has made.
 
     Example:
         >>> Running(0, "main", b"0").anchor
@@ -155,6 +133,8 @@ class Running:
         self.dares = 0
         self.plan: dict[bytes, Pair] = {}
         self.planned: str | None = None
+        self.course: Course = {}
+        self.strides: Walked | None = None
         self._numbers: dict[tuple[bytes, bytes, bytes], int] = {}
 
     def walk(self, step: tuple[bytes, bytes, bytes]) -> None:
@@ -206,6 +186,7 @@ class Running:
             ],
             "reached": list(self.reached),
             "pending": pending,
+            "course": [[s.decode(), sorted(g), a.decode(), t.decode()] for (s, g), (a, t, _) in self.course.items()],
             "plan": [self.planned, [[s.decode(), a.decode(), t.decode()] for s, (a, t) in self.plan.items()]],
             "trail": [[part.decode() for part in self.walked[number]] for number in self.trail],
             "shut": [[s.decode(), a.decode(), *why] for (s, a), why in self.shut.items()],
@@ -228,6 +209,9 @@ class ExperienceFold(EventFold):
         merged: {the hash of another agent's journal's head: its length}, up to where it was taken over.
         stuck: {map: how many episodes in a row ended there with nothing left}.
         version: {map: number}, which grows whenever a plan for that map may no longer be the best.
+        courses: {(map, start): (its goals, the shortest whole run from there)}.
+        news: {map: how often an outcome was new}; `considered`: {(map, start): how often, when a shorter course was
+            looked for}.
 
     Example:
         >>> fold = ExperienceFold()
@@ -253,6 +237,9 @@ class ExperienceFold(EventFold):
         self.merged: dict[str, int] = {}
         self.stuck: dict[str, int] = {}
         self.version: dict[str, int] = {}
+        self.courses: dict[tuple[str, bytes], tuple[frozenset[str], tuple[Stride, ...]]] = {}
+        self.news: dict[str, int] = {}
+        self.considered: dict[tuple[str, bytes], int] = {}
 
     def take(self, event: Record) -> None:
         """Take in an event that is not about the settings.
@@ -274,6 +261,9 @@ class ExperienceFold(EventFold):
                 running.reached.extend(event.goals)
                 for goal in event.goals:
                     self._reach(event.map, goal, bytes(event.state))
+                if b'"courses":true' in bytes(event.rules):  # not in journals of before
+                    running.strides = Walked(running.start, event.goals)
+                    running.course = course.course_of(self._course(event.map, running.start), event.goals)
             case Learned():
                 self._learned(event)
             case Recognised():
@@ -284,7 +274,10 @@ class ExperienceFold(EventFold):
                 pass
             case _:
                 assert isinstance(event, Over)  # there are no other kinds
-                map_ = self.running.pop(event.episode).map
+                running = self.running.pop(event.episode)
+                map_ = running.map
+                if event.stopped == "goals reached" and running.strides is not None:
+                    self._finished(running, running.strides.strides)
                 self.stuck[map_] = self.stuck.get(map_, 0) + 1 if event.stopped in RENEWS else 0
 
     def _learned(self, event: Learned) -> None:
@@ -300,12 +293,33 @@ class ExperienceFold(EventFold):
             self.skills[key] = Skill(known.reached + reached, known.taken + taken)
         self.merged[event.origin] = event.length
 
+    def _course(self, map_: str, start: bytes) -> tuple[Stride, ...]:
+        """Return the course from a start; one that the world contradicts is forgotten."""
+        goals, strides = self.courses.get((map_, start), (frozenset[str](), ()))
+        for stride in strides:
+            triple = map_, stride.state, stride.action
+            runs = self.runs.get(triple)
+            if triple in self.refused or not runs or runs[-1][0] != stride.to:
+                del self.courses[map_, start]
+                return ()
+        return strides
+
+    def _finished(self, running: Running, strides: list[Stride]) -> None:
+        """Keep a run that reached all of several goals, if none is shorter; to one the map knows the shortest way."""
+        goals, known = self.courses.get((running.map, running.start), (frozenset[str](), ()))
+        if len(running.reached) > 1 and strides and (goals != frozenset(running.reached) or len(strides) < len(known)):
+            self.courses[running.map, running.start] = frozenset(running.reached), tuple(strides)
+
     def _decided(self, event: Decided) -> None:
         running = self.running[event.episode]
         running.pending = event
         running.paths[event.path] += 1
         if event.path == "slow" and event.rule in ("plan", "probe"):
             running.follow(bytes(event.answer))
+        if event.path == "slow" and event.rule == "course":
+            self.considered[running.map, running.start] = self.news.get(running.map, 0)
+            if event.answer != NOTHING:
+                running.course = course.course_of(course.from_data(plain(event.answer)), running.reached)
         if event.path == "slow" or bytes(event.spent) != b"null":
             running.spent = running.spent.plus(values.decode_known(bytes(event.spent)) or {})
         if event.rule in RENEWS:
@@ -317,11 +331,10 @@ class ExperienceFold(EventFold):
                     running.drift = True
                     self._change(running.map)
         shut = running.shut
-        if not shut and all_pass(event):
-            return
-        for row in _rows(bytes(event.options)):
-            pair = state, bytes(row.action)
-            blocked = row.blocked
+        for action, blocked in bars_of(event, whole=bool(shut)):
+            pair = state, action
+            if blocked is None and not shut:
+                continue
             if blocked is None or blocked[0] == "failed" or (running.map, *pair) not in self.refused:
                 running.bar(pair, blocked)
 
@@ -342,8 +355,11 @@ class ExperienceFold(EventFold):
             self.refused.discard(triple)
             self._arrived(triple, to)
             self._credit(running, decided, event, action, to)
+            if running.strides is not None and bytes(decided.goals) != _DONE:
+                running.strides.add(Stride(state, action, to, event.goals))
         elif triple not in self.refused:
             self.refused.add(triple)
+            self.news[running.map] = self.news.get(running.map, 0) + 1
             self._change(running.map)
         if event.drift:
             self._change(running.map)
@@ -363,6 +379,8 @@ class ExperienceFold(EventFold):
             self.able[triple[2]] = None
         seen[to] = seen.get(to, 0) + 1
         times = sum(seen.values())
+        if seen[to] == 1:
+            self.news[triple[0]] = self.news.get(triple[0], 0) + 1
         if seen[to] == 1 or not times & (times - 1):  # a power of two
             self._change(triple[0])
         runs = self.runs[triple]
@@ -442,6 +460,11 @@ class ExperienceFold(EventFold):
             "merged": dict(self.merged),
             "stuck": dict(self.stuck),
             "version": dict(self.version),
+            "courses": [
+                [m, s.decode(), sorted(goals), [[t.to.decode(), t.action.decode()] for t in strides]]
+                for (m, s), (goals, strides) in self.courses.items()
+            ],
+            "news": [dict(self.news), [[m, s.decode(), n] for (m, s), n in self.considered.items()]],
         }
 
 
@@ -484,9 +507,13 @@ class Experience(Ledger[ExperienceFold]):
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""
         if self._fold.begun:
-            self._change(lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event))
+            self._append(event)
         else:
             self._note(lambda: event)
+
+    def noting(self, event: Record) -> Change:
+        """Return what `note` would record of an event in an episode, to be recorded together with other changes."""
+        return self, lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event)
 
     def events(self) -> Iterable[tuple[int, Record]]:
         """Yield (place in the journal, event) for each recorded event."""

@@ -11,6 +11,7 @@ __all__ = ["fast"]
 def fast(here: Situation, *, settle: bool = False) -> Answer | None:
     """Return what is known to help and what the risk policy takes, None to leave it to the slow path.
 
+    Where there are several goals, and a whole run to all of them is known from where the episode began: its next step.
     For each open goal in order: the first step of the best known way to where it was reached; where that way may be
     lost, and something that was tried little may be better, it is left to the slow path. Then, where no way is
     known: the next step of a plan that was made before, as long as all goes as planned; an option that is expected to
@@ -36,6 +37,9 @@ def fast(here: Situation, *, settle: bool = False) -> Answer | None:
         >>> fast(situation_of(("hall", b'"hall"'), ("",), options, known, memory, running, Ways())).rule
         'way'
     """
+    course = here.on_course() if here.running.course else None
+    if course is not None:
+        return None if here.considers() and not settle else Answer(course[0].action, "fast", "course")
     for goal in here.goals:
         action = here.way(goal)
         if action is None:

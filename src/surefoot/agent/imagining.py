@@ -8,17 +8,18 @@ when it comes to it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from surefoot import values
+from surefoot.agent.course import Stride, whole
 from surefoot.agent.experience import ExperienceFold, Running
 from surefoot.agent.knowledge_base import place_of, raw_of
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import ActionModel, call_of
 
-__all__ = ["Ahead", "Leg", "Plan", "imagine"]
+__all__ = ["Ahead", "Leg", "Plan", "imagine", "imagine_whole", "leads"]
 
 
 class Leg(NamedTuple):
@@ -66,9 +67,11 @@ class Ahead:
     """What a search in imagination asks.
 
     Attributes:
-        model: predicts.
+        model: predicts; None: only what was seen is known.
         would: (state, open goals) -> those that are done in it.
         known: the map: what is on offer where one has been.
+        requires: all goals, each with those that it requires; empty where no whole course is to be thought of.
+        wide: how many pairs (state, goals reached) a search for a whole course looks at, at most; 0: there is none.
 
     Example:
         >>> from surefoot import Knowledge, WorldMap
@@ -77,9 +80,11 @@ class Ahead:
         (frozenset({b'"right"'}), ())
     """
 
-    model: ActionModel
+    model: ActionModel | None
     would: Callable[[Any, tuple[str, ...]], Iterable[str]]
     known: WorldMap
+    requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wide: int = 0
 
     def offered(self, state: Any) -> frozenset[bytes]:
         """Return what is on offer in a state, encoded; nothing where nobody has been."""
@@ -107,7 +112,7 @@ class _Search:
     def begin(self, raw: Any) -> None:
         """Look at what is not on offer here: what is unknown for the same reason elsewhere is not on offer there."""
         for action, call in self._calls:
-            if action not in self._offered:
+            if action not in self._offered and self._ahead.model is not None:
                 said = self._ahead.model.predict(raw, call.name, call.args)
                 if said.verdict == "unknown":
                     self._dull.add((call.name, said.reason))
@@ -126,6 +131,8 @@ class _Search:
             if runs:
                 to = runs[-1][0]
                 yield action, to, raw_of(values.decode_known(to))
+                continue
+            if self._ahead.model is None:
                 continue
             said = self._ahead.model.predict(raw, call.name, call.args)
             if said.verdict == "unknown":
@@ -202,6 +209,54 @@ def imagine(
                 if far + 1 < depth:
                     queue.append((to, reached, far + 1))
     return None if unknown is None else Plan(None, _way(before, unknown), expanded)
+
+
+def imagine_whole(
+    ahead: Ahead,
+    state: tuple[bytes, Any],
+    actions: Sequence[bytes],
+    known: tuple[ExperienceFold, Running],
+    barred: Iterable[tuple[bytes, bytes]],
+    *,
+    most: int,
+) -> tuple[list[Stride] | None, int]:
+    """Return a shortest course in imagination to all goals, of fewer than `most` steps, and how much was looked at.
+
+    The arguments are those of `imagine`; see `surefoot.agent.course.whole`.
+
+    Example:
+        >>> fold, running = ExperienceFold(), Running(0, "main", b"0")
+        >>> fold.runs["main", b"0", b'"add"'], fold.able[b'"add"'] = [[b"1", 1]], None
+        >>> ahead = Ahead(None, lambda state, goals: goals if state == 1 else (), WorldMap(), {"one": ()}, 99)
+        >>> found, _ = imagine_whole(ahead, (b"0", 0), [b'"add"'], (fold, running), (), most=3)
+        >>> [stride.to for stride in found]
+        [b'1']
+    """
+    search, shut = _Search(ahead, (), actions, *known), frozenset(barred)
+    return whole(
+        state,
+        frozenset(known[1].reached),
+        ahead.requires,
+        ahead.would,
+        lambda key, raw: search.steps(key, raw, shut),
+        most=most,
+        expansions=ahead.wide,
+    )
+
+
+def leads(ahead: Ahead, stride: Stride, known: tuple[ExperienceFold, Running]) -> bool:
+    """Say whether a step of a course is one that the map knows, or that is predicted.
+
+    Example:
+        >>> fold, running = ExperienceFold(), Running(0, "main", b"0")
+        >>> fold.runs["main", b"0", b'"add"'] = [[b"1", 1]]
+        >>> ahead = Ahead(None, lambda state, goals: (), WorldMap())
+        >>> [leads(ahead, Stride(b"0", b'"add"', to, ()), (fold, running)) for to in (b"1", b"2")]
+        [True, False]
+    """
+    search = _Search(ahead, (), [stride.action], *known)
+    steps = search.steps(stride.state, raw_of(values.decode_known(stride.state)), ())
+    return any(action == stride.action and to == stride.to for action, to, _ in steps)
 
 
 def _way(before: dict[bytes, Leg | None], last: Leg) -> tuple[Leg, ...]:

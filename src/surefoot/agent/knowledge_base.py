@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from surefoot import values
 from surefoot.agent.experience import Experience
+from surefoot.agent.own_model import GrownModel, OwnModel, exact_vocabulary
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.journal import Head, Journal, Verification, open_journal
 from surefoot.knowledge.agenda import Agenda
@@ -16,11 +17,10 @@ from surefoot.knowledge.failures import FailureMemory
 from surefoot.knowledge.store import KnowledgeStore
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.learners.conservative import ConservativeActionModel
-from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import Vocabulary
-from surefoot.protocols import ActionModel, Call, Prediction, call_of
+from surefoot.protocols import ActionModel, Call, Outcome, Prediction, call_of
 
-__all__ = ["Knowledge", "Place", "exact_vocabulary", "place_of", "raw_of", "stream_of"]
+__all__ = ["Knowledge", "Place", "place_of", "raw_of", "stream_of"]
 
 _CALLS = 4_096
 _WINDOW = 3
@@ -45,20 +45,9 @@ class Place(NamedTuple):
     raw: Any
 
 
-def exact_vocabulary() -> Vocabulary:
-    """Return the vocabulary of an agent that was given none: the exact state, with the exact arguments.
-
-    Nothing carries over to a state that is another one; that is what a vocabulary of your own is for.
-
-    Example:
-        >>> exact_vocabulary().features("hall", "go", {"to": "garden"}), exact_vocabulary().features("hall", "wait", {})
-        (('["hall",{"to":"garden"}]',), ('"hall"',))
-    """
-    return Vocabulary({"exactly": _exactly})
-
-
-def _exactly(state: Any, args: Mapping[str, Any]) -> str:
-    return values.encode((state, dict(args)) if args else state).decode()
+def _other_each_time(action: str) -> object:
+    """Return what is equal to nothing before."""
+    return object()
 
 
 def stream_of(name: str) -> str:
@@ -84,44 +73,6 @@ class _Part(Protocol):
     def refresh(self) -> None: ...
 
 
-class _Model(ConservativeActionModel):
-    """The action model of a knowledge: its vocabulary is read once, since it is not to change under it."""
-
-    _digest: str | None = None
-    _alone = True
-    _foretells = False  # nobody reads it
-
-    def _fingerprint_of_vocabulary(self) -> str:
-        if self._digest is None:
-            self._digest = super()._fingerprint_of_vocabulary()
-        return self._digest
-
-    def _hidden(self, evidence: ActionEvidence, accepted: int, refused: int) -> bool:
-        self._alone = False  # what was observed of other actions is looked at
-        return super()._hidden(evidence, accepted, refused)
-
-    def _all_hidden(self, evidence: ActionEvidence) -> bool:
-        self._alone = False
-        return super()._all_hidden(evidence)
-
-    def stamp(self, action: str) -> Any:
-        """Return what changes with each observation of an action."""
-        evidence = self._actions.get(action)
-        return None if evidence is None else (evidence, evidence.accepted, evidence.refused, len(self.changes))
-
-    def predict_exactly(self, key: bytes, action: str) -> tuple[Prediction, bool]:
-        """Return what `predict` says of a call without arguments, over the exact state, which is given encoded.
-
-        Also whether it rests on what was observed of this action alone.
-        """
-        with self._lock:
-            self._alone = True
-            features = (key.decode(),)
-            evidence = self._actions.get(action)
-            case = None if evidence is None else evidence.find(features, True)
-            return self._judge(action, evidence, features, case), self._alone
-
-
 class Knowledge:
     """Hold what an agent knows: maps, what actions do, goals and gates, failures, facts, and its own episodes.
 
@@ -134,6 +85,8 @@ class Knowledge:
         vocabulary: the conditions that actions are learned over. None: the exact state is the only condition, so that
             what was learned in one state says nothing about another.
         journal: use this journal instead of opening one.
+        induce: without a vocabulary, induce the conditions from the states, which are then to be JSON-like (mappings,
+            with names for what they hold), see `surefoot.learners.induction`. False: the exact state is the condition.
         model: an action model of your own, instead of one over a vocabulary. It keeps its own records.
         caution: for the action model, see `ConservativeActionModel`.
         severity: for the action model, too.
@@ -145,7 +98,7 @@ class Knowledge:
 
     Attributes:
         journal, agenda, failures, actions, experience: its parts.
-        exact: whether the exact state is the only condition.
+        exact: whether the exact state is the only condition; own: whether the action model is none that was given.
         problems: {goal: what its check raised or answered} of the newest update.
 
     Raises:
@@ -167,6 +120,7 @@ class Knowledge:
         vocabulary: Vocabulary | None = None,
         journal: Journal | None = None,
         model: ActionModel | None = None,
+        induce: bool = False,
         caution: str = "balanced",
         severity: float | Mapping[str, float] = 1.0,
         failures: int | None = None,
@@ -180,8 +134,11 @@ class Knowledge:
         if model is not None and vocabulary is not None:
             raise BadArgument("give a vocabulary or a model, not both: a model has conditions of its own")
         self.path = None if path is None else FilePath(path)
+        if induce and (model is not None or vocabulary is not None):
+            raise BadArgument("induce=True goes without a vocabulary and without a model: it makes its own conditions")
         self.vocabulary = vocabulary
-        self.exact = vocabulary is None and model is None
+        self.exact = vocabulary is None and model is None and not induce
+        self.own = model is None
         self.options = {"caution": caution, "severity": severity}
         if journal is None:
             journal = open_journal(path, durability=durability, clock=clock, repair=repair)
@@ -198,7 +155,7 @@ class Knowledge:
         self._store: KnowledgeStore | None = None
         self._calls: dict[bytes, Call] = {}
 
-    def model(self, journal: Journal | None) -> ActionModel:
+    def model(self, journal: Journal | None) -> OwnModel | GrownModel:
         """Return an action model like this one's: with what a journal holds, or (None) with nothing, kept nowhere.
 
         Raises:
@@ -210,8 +167,10 @@ class Knowledge:
         """
         if self._given is not None:
             raise BadArgument("this knowledge has a model of its own: make another one yourself")
+        if self.vocabulary is None and not self.exact:
+            return GrownModel.of(journal, **self.options)  # type: ignore[arg-type]  # of several types
         vocabulary = exact_vocabulary() if self.vocabulary is None else self.vocabulary
-        made = _Model(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]  # of several types
+        made = OwnModel(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]  # of several types
         return made if journal is None else made.relearn(vocabulary)
 
     @property
@@ -325,8 +284,30 @@ class Knowledge:
             >>> before == knowledge.stamp("go"), knowledge.stamp("go") == knowledge.stamp("go")
             (False, True)
         """
-        actions = self.actions
-        return actions.stamp(action) if isinstance(actions, _Model) else object()
+        return self.stamps()(action)
+
+    def stamps(self) -> Callable[[str], Any]:
+        """Return `stamp`, for those who ask about many actions before the next observation.
+
+        Example:
+            >>> knowledge = Knowledge()
+            >>> knowledge.stamps()("go") == knowledge.stamp("go")
+            True
+        """
+        return self.actions.stamp if isinstance(self.actions, OwnModel) else _other_each_time
+
+    def unseen(self, state: bytes, action: str) -> bool:
+        """Say whether nothing is predicted of an action because only in this state nothing was observed of it.
+
+        Over the exact state this stays so, and so does the prediction, whatever is observed elsewhere.
+
+        Example:
+            >>> knowledge = Knowledge()
+            >>> _ = knowledge.actions.observe("hall", "go", {}, True)
+            >>> knowledge.unseen(b'"hall"', "go"), knowledge.unseen(b'"yard"', "go"), knowledge.unseen(b'"hall"', "fly")
+            (False, True, False)
+        """
+        return self.exact and isinstance(self.actions, OwnModel) and self.actions.unseen(state, action)
 
     def predict(self, here: Place, call: Call) -> tuple[Prediction, bool]:
         """Return what the action model predicts of a call at a place.
@@ -341,9 +322,24 @@ class Knowledge:
             ('unknown', True)
         """
         actions = self.actions
-        if self.exact and not call.args and isinstance(actions, _Model):
+        if self.exact and not call.args and isinstance(actions, OwnModel):
             return actions.predict_exactly(here.key, call.name)
         return actions.predict(here.state if self.exact else here.raw, call.name, call.args), False
+
+    def observing(
+        self, here: Place, call: Call, outcome: Outcome[Any]
+    ) -> tuple[tuple[str, str, bytes], Callable[[int], object]] | None:
+        """Return the record of an observation, to be recorded together with others, and what takes it in.
+
+        None where the action model has to record it by itself.
+
+        Raises:
+            ValueRejected: the effect is no plain value.
+        """
+        actions = self.actions
+        if not self.exact or call.args or not isinstance(actions, OwnModel):
+            return None
+        return actions.observing(here.state, here.key, call.name, outcome.accepted, outcome.effect)
 
     def verify(self, head: Head | str | None = None, key: Any = None) -> Verification:
         """Check that the journal is whole, and that what is known of episodes, goals and maps is what it says.

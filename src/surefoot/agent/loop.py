@@ -27,6 +27,7 @@ from surefoot.agent.experience import Experience
 from surefoot.agent.knowledge_base import Knowledge
 from surefoot.errors import BadArgument, ContractBroken
 from surefoot.knowledge._ledger import Record
+from surefoot.knowledge.projection import Change, together
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Environment, Outcome
 
@@ -43,6 +44,7 @@ __all__ = [
     "drive_async",
     "look",
     "note",
+    "note_all",
     "offer",
     "on_offer",
     "step",
@@ -439,6 +441,18 @@ def note(experience: Experience, event: Record) -> None:
         (None, None)
     """
     experience.note(event)
+
+
+def note_all(changes: Sequence[Change], record: tuple[str, str, bytes]) -> int:
+    """Record what came of a step in one transaction, and return the place of the entry that is `record`, the last one.
+
+    Example:
+        >>> knowledge = Knowledge()
+        >>> arriving = knowledge.map().arriving(b"0", b'"right"', b"1")
+        >>> note_all([arriving], ("notes", "note", b"{}")), len(knowledge.journal)
+        (2, 3)
+    """
+    return together(changes, [record]) + len(changes)
 
 
 def append(knowledge: Knowledge, records: Sequence[tuple[str, Any]]) -> None:

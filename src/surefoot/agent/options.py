@@ -98,8 +98,9 @@ class Looker:
         knowledge: what is known.
         risk: the risk policy.
         gain: what there is to gain; None: 1 for what is expected to reach an open goal or begins a known way to one.
-        kept: options of before, {encoded state: {encoded action: (stamp, the action's name, option)}}; one is taken
-            again as long as nothing was observed of its action, see `Knowledge.stamp`.
+        kept: options of before, {encoded state: {encoded action: (stamp, the action's name, option, unseen)}}; one is
+            taken again as long as nothing was observed of its action, see `Knowledge.stamp`, or, where it is for want
+            of any observation here that nothing is predicted, nothing here.
 
     Example:
         >>> from surefoot.agent.experience import Running
@@ -114,7 +115,7 @@ class Looker:
     knowledge: Knowledge
     risk: RiskPolicy
     gain: Gain | None
-    kept: dict[bytes, dict[bytes, tuple[Any, str, Option]]] = field(default_factory=dict)
+    kept: dict[bytes, dict[bytes, tuple[Any, str, Option, bool]]] = field(default_factory=dict)
 
     def look(
         self,
@@ -146,6 +147,7 @@ class Looker:
         options: dict[bytes, Option] = {}
         choices: dict[bytes, Any] = {}
         kept_here = self.kept.get(here.key, {}) if lasting else {}
+        stamp, unseen = knowledge.stamps(), knowledge.unseen
         for action in offered:
             key = values.encode_action(action)
             gate, instead = None, None
@@ -157,7 +159,7 @@ class Looker:
             if key in options:
                 continue
             kept = kept_here.get(key)
-            if kept is not None and kept[0] == knowledge.stamp(kept[1]):
+            if kept is not None and (kept[0] == stamp(kept[1]) or (kept[3] and unseen(here.key, kept[1]))):
                 option = kept[2]
                 if option.verdict != "refuse" or not self._is_doubtful(here, option, running, fold):
                     options[key], choices[key] = option, None
@@ -178,15 +180,15 @@ class Looker:
         """Say whether a refusal may be in doubt by now, see `in_doubt`."""
         if (running.map, here.key, option.key) not in fold.refused and option.support < DARES[running.dares]:
             return True
-        claim = self.knowledge.map(running.map).claim(here.state, option.action)
-        return claim is not None and claim.doubtful
+        return self.knowledge.map(running.map).doubts(here.key, option.key)
 
     def _keep(self, here: bytes, key: bytes, option: Option) -> None:
         """Keep an option that only more observations of its action can change."""
         name = self.knowledge.call(option.action, key).name
         if len(self.kept) >= _KEPT:
             self.kept.clear()
-        self.kept.setdefault(here, {})[key] = self.knowledge.stamp(name), name, option
+        unseen = option.verdict == "unknown" and self.knowledge.unseen(here, name)
+        self.kept.setdefault(here, {})[key] = self.knowledge.stamp(name), name, option, unseen
 
     def _begins(self, here: Place, goals: tuple[str, ...], running: Running, fold: ExperienceFold) -> frozenset[bytes]:
         """Return the encoded first actions of known ways, where a policy weighs what there is to gain."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -77,12 +78,18 @@ class Mind:
         """Return a state in the forms in which it is needed."""
         return place_of(state, self.key)
 
+    @cached_property
+    def said(self) -> msgspec.Raw:
+        """The rules, encoded."""
+        return msgspec.Raw(values.encode(self.rules()))
+
     def rules(self) -> dict[str, Any]:
         """Return what else decides, as it is recorded with an episode."""
         budget = self.budget
         limits = {"decisions": budget.decisions, "seconds": budget.seconds, "money": budget.money}
         rules = {
             "budget": limits,
+            "courses": True,
             "plain": self.key is None,
             "risk": type(self.risk).__name__,
             "slow": name_of_slow(self.slow),
@@ -95,7 +102,7 @@ def name_of_slow(slow: Search | SlowPath) -> dict[str, Any]:
 
     Example:
         >>> name_of_slow(Search()), name_of_slow(len)
-        ({'search': {'layered': True, 'expansions': 256, 'depth': 24}}, {'name': 'len'})
+        ({'search': {'layered': True, 'expansions': 256, 'depth': 24, 'whole': 4096}}, {'name': 'len'})
     """
     if isinstance(slow, Search):
         return {"uct" if isinstance(slow, UCT) else "search": {f.name: getattr(slow, f.name) for f in fields(slow)}}
@@ -152,8 +159,7 @@ class Playing:
         update = knowledge.agenda.update(self.here.raw, steps=0)
         self._problems: Mapping[str, str] = update.problems
         number = experience.fold.episodes
-        rules = msgspec.Raw(values.encode(mind.rules()))
-        began = Began(number, map_, seed, msgspec.Raw(self.here.key), rules, update.done)
+        began = Began(number, map_, seed, msgspec.Raw(self.here.key), mind.said, update.done)
         loop.note(experience, began)
         self.running: Running = experience.fold.running[number]
         self.known = known
@@ -195,7 +201,7 @@ class Playing:
         goals = open_goals(knowledge, here.raw) if self._declared else (DONE,)
         if self._declared and self._mind.key is None:
             recognise(knowledge, self.known, running.map, goals, here.key, self._mind.looked)
-        self._gated = bool(knowledge.agenda.gates())
+        self._gated = knowledge.agenda.gated
         fold = knowledge.experience.fold
         options, choices = self._looker.look(here, shown.offered, goals, running, fold, gated=self._gated)
         verifier = self._mind.verifier
@@ -234,10 +240,14 @@ class Playing:
 
     def _ahead(self) -> Ahead | None:
         """Return what a look several steps ahead asks; None where it has nothing to ask."""
-        knowledge = self._knowledge
-        if self._mind.key is not None or not knowledge.foresees or self.known.stochastic:
+        knowledge, slow = self._knowledge, self._mind.slow
+        foresees = knowledge.foresees
+        whole = slow.whole if type(slow) is Search and self.running.course and not self.running.steps else 0
+        if self._mind.key is not None or not (foresees or whole) or self.known.stochastic:
             return None
-        return Ahead(knowledge.actions, knowledge.agenda.would, self.known)
+        model, agenda = knowledge.actions if foresees else None, knowledge.agenda
+        requires = {view.name: view.requires for view in agenda.goals()} if whole else {}
+        return Ahead(model, agenda.would, self.known, requires, whole)
 
     def _answer(self, here: Situation) -> tuple[Answer, Any, dict[str, Any] | None]:
         """Return what is decided, what a slow path that is not ours said, and what it cost."""

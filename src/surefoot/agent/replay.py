@@ -16,15 +16,16 @@ import msgspec
 
 from surefoot import values
 from surefoot.agent.budget import Budget
+from surefoot.agent.course import from_data
 from surefoot.agent.decision import DONE, Answer, Decision, decision_of
 from surefoot.agent.episode_events import Began, Came, Decided, Shielded, seal_of
 from surefoot.agent.experience import DARES, Experience, Running
 from surefoot.agent.fast import fast
-from surefoot.agent.imagining import Ahead
+from surefoot.agent.imagining import Ahead, leads
 from surefoot.agent.knowledge_base import Knowledge, place_of, raw_of, stream_of
 from surefoot.agent.options import PROTECTS, in_doubt
-from surefoot.agent.situation import situation_of
-from surefoot.agent.slow import Search, judge
+from surefoot.agent.situation import Situation, situation_of
+from surefoot.agent.slow import Search, judge, shorter
 from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, SurefootError
@@ -173,11 +174,9 @@ class _Copy:
         self._hashes: list[str] = []
         self._verifier: Verifier | None = None
         self._model: ConservativeActionModel | None = None
-        if isinstance(knowledge.actions, ConservativeActionModel):
-            model = knowledge.model(None)
-            assert isinstance(model, ConservativeActionModel)  # it is one like the other
-            self._model = model
-            self._digest = model.vocabulary.fingerprint()
+        if knowledge.own:
+            self._model = knowledge.model(None)
+            self._digest = self._model.reads
 
     def take(self, seq: int, line: bytes) -> None:
         """Take in a line; make a decision again before it is taken in."""
@@ -202,7 +201,7 @@ class _Copy:
         if data["vocabulary"] != self._digest:
             self._model = None  # observed under another vocabulary: the predictions were other ones
             return
-        told = {"effect": data.get("effect"), "next_state": data.get("next_state")}
+        told = {name: data.get(name) for name in ("effect", "reason", "next_state")}
         model.observe(data["state"], data["action"], data["args"], data["accepted"], **told)
 
     def _verify(self, rules: Mapping[str, Any]) -> Verifier:
@@ -253,6 +252,8 @@ class _Copy:
                 answer = fast(here, settle=True) or Answer(
                     None, "none", "out of budget", None, f"the slow path has used up its {gone}"
                 )
+            elif decision.path == "slow" and decision.rule == "course":
+                answer = self._course_again(decision, here)
             elif "search" in rules["slow"] or "uct" in rules["slow"]:
                 answer = _slow_of(rules["slow"]).find(here)
                 if answer.plan is None and decision.answer is not None and not self._can_think(rules):
@@ -275,16 +276,35 @@ class _Copy:
 
     def _ahead(self, decision: Decision, rules: Mapping[str, Any], known: WorldMap) -> Ahead | None:
         """Return what a look ahead asks; a done check is not called: it said what the recorded plan says."""
-        if not self._can_think(rules) or known.stochastic:
+        wide = rules["slow"].get("search", {}).get("whole", 0)
+        if not rules["plain"] or known.stochastic or not (self._can_think(rules) or wide):
             return None
-        assert self._model is not None  # it can think
+        model = self._model if self._can_think(rules) else None
         plan = decision.answer if decision.rule == "plan" and decision.path == "slow" else None
         end = None if plan is None else values.encode_state(plan["legs"][-1][2])
 
         def would(state: Any, goals: tuple[str, ...]) -> tuple[str, ...]:
             return (plan["goal"],) if plan is not None and place_of(state, None).key == end else ()
 
-        return Ahead(self._model, would, known)
+        return Ahead(model, would, known, {}, wide)
+
+    def _course_again(self, decision: Decision, here: Situation) -> Answer:
+        """Look at a course again: what its goals' checks said is taken as recorded, each step is worked out."""
+        course = here.on_course() if here.considers() else None
+        if course is None or here.ahead is None:
+            raise _Differs("rule", decision.rule, "another: there is no course to think about")
+        option, left = course
+        if decision.answer is None:
+            return Answer(option.action, "slow", "course", None, "no shorter one is known")
+        strides, known = from_data(decision.answer), (here.fold, here.running)
+        if not 0 < len(strides) < left or strides[0].state != here.key:
+            raise _Differs("answer", decision.answer, f"a course from here of fewer than {left} steps")
+        for stride, after in zip(strides, [*strides[1:], None], strict=True):
+            told = self._model is not None or self._exact  # else what was predicted cannot be predicted again
+            if (after is not None and after.state != stride.to) or (told and not leads(here.ahead, stride, known)):
+                raise _Differs("answer", decision.answer, f"no step from {stride.state!r} to {stride.to!r}")
+        action = values.decode_known(strides[0].action)
+        return Answer(action, "slow", "course", None, shorter(strides, left), decision.answer)
 
     def _check_head(self, seq: int, head: str) -> None:
         """Compare the head that a decision read with the chain."""

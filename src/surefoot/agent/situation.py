@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import values
+from surefoot.agent.course import Stride
 from surefoot.agent.decision import Answer, Option
 from surefoot.agent.experience import ExperienceFold, Running
 from surefoot.agent.guards import looping
-from surefoot.agent.imagining import Ahead, Plan, imagine
+from surefoot.agent.imagining import Ahead, Plan, imagine, imagine_whole
 from surefoot.agent.knowledge_base import raw_of
 from surefoot.agent.ways import Ways
 from surefoot.knowledge.worldmap import WorldMap
@@ -74,7 +75,7 @@ class Situation:
             return None
         targets = [place for place in places if place != self.key]
         which = running.map, self.fold.version.get(running.map, 0)
-        action = self.ways.next(self.known, which, self.state, targets, self.without)
+        action = self.ways.next(self.known, which, self.state, targets, self.without, self.key)
         if action is None or not self.blocked or values.encode_action(action) not in self.blocked:
             return action
         return self.ways.next(self.known, which, self.state, targets, self.barred)
@@ -105,9 +106,37 @@ class Situation:
             return None
         return Answer(option.action, "fast", "probe" if running.planned is None else "plan", running.planned)
 
+    def on_course(self) -> tuple[Option, int] | None:
+        """Return the next step of the course of this episode and how many are left; None where it does not hold."""
+        running = self.running
+        leg = running.course.get((self.key, frozenset(running.reached))) if running.course else None
+        if leg is None:
+            return None
+        action, to, left = leg
+        triple = running.map, self.key, action
+        runs = self.fold.runs.get(triple)
+        if action in self.blocked or triple in self.fold.refused or (runs and runs[-1][0] != to):
+            return None
+        option = next((option for option in self.options if option.key == action), None)
+        return None if option is None or option.choice != "take" else (option, left)
+
+    def considers(self) -> bool:
+        """Say whether a shorter course is to be looked for: where an episode begins, and once for what was learned."""
+        running, fold = self.running, self.fold
+        if self.ahead is None or not self.ahead.wide or running.steps or not running.course:
+            return False
+        return fold.considered.get((running.map, running.start)) != fold.news.get(running.map, 0)
+
+    def consider(self, most: int) -> tuple[list[Stride] | None, int]:
+        """Return a course of fewer than `most` steps, in imagination, and how much was looked at."""
+        assert self.ahead is not None  # it was asked for
+        barred = {*self.running.shut, *((self.key, action) for action in self.blocked)}
+        place, offered = (self.key, raw_of(self.state)), [option.key for option in self.options]
+        return imagine_whole(self.ahead, place, offered, (self.fold, self.running), barred, most=most)
+
     def think(self, expansions: int, depth: int) -> Plan | None:
         """Return a way in imagination, to an open goal or to what is not predicted; None without one."""
-        if self.ahead is None:
+        if self.ahead is None or self.ahead.model is None:
             return None
         barred = {*self.running.shut, *((self.key, action) for action in self.blocked)}
         raw = raw_of(self.state)

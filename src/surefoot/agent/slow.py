@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import values
+from surefoot.agent.course import Stride, as_data
 from surefoot.agent.decision import Answer, Option
 from surefoot.agent.imagining import Plan
 from surefoot.agent.situation import Situation, conclude
 from surefoot.errors import BadArgument
 
-__all__ = ["Proposal", "Search", "judge", "snapshot"]
+__all__ = ["Proposal", "Search", "judge", "shorter", "snapshot"]
 
 _RARE = (1, 3, 7, 15, 31)
 
@@ -68,9 +69,11 @@ class Search:
             nearest to the agent first, which walks less the first time and may leave a longer way.
         expansions: how many states one look ahead looks at, at most, an int >= 0; 0: it never looks ahead.
         depth: how many steps ahead it looks, at most, an int >= 0.
+        whole: how many pairs (state, goals reached) it looks at for a shorter course to all goals, once where an
+            episode begins after something was learned, an int >= 0; 0: it follows the shortest that it has walked.
 
     Raises:
-        BadArgument: `expansions` or `depth` is out of its range.
+        BadArgument: `expansions`, `depth` or `whole` is out of its range.
 
     Source: optimism in the face of uncertainty, R-max, Brafman and Tennenholtz 2002, with one try for what is certain
         and more where chance was seen; ways of least expected cost, see `surefoot.knowledge.expected`.
@@ -83,16 +86,20 @@ class Search:
     layered: bool = True
     expansions: int = 256
     depth: int = 24
+    whole: int = 4_096
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        for name in ("expansions", "depth"):
+        for name in ("expansions", "depth", "whole"):
             given = getattr(self, name)
             if type(given) is not int or given < 0:
                 raise BadArgument(f"{name} must be an int >= 0, got {given!r}")
 
     def find(self, here: Situation) -> Answer:
         """Return what to do, or why there is nothing to do; pure."""
+        course = here.on_course() if here.considers() else None
+        if course is not None:
+            return self._course(here, *course)
         for goal in here.goals:
             hope = here.hope(goal)
             if hope is not None:
@@ -113,6 +120,14 @@ class Search:
         if plan is not None and planned is not None:
             return Answer(planned.action, "slow", "probe", None, _in_words(plan), plan.as_data())
         return self._explore(here)
+
+    def _course(self, here: Situation, option: Option, left: int) -> Answer:
+        """Return the first step of a shorter course than the one that is known, or of that one."""
+        found, expanded = here.consider(left)
+        first = None if not found else here.option_of(found[0].action)
+        if not found or first is None or first.choice != "take":
+            return Answer(option.action, "slow", "course", None, "no shorter one is known")
+        return Answer(first.action, "slow", "course", None, shorter(found, left), as_data(found, expanded))
 
     def _untried(self, here: Situation, rule: str, wanted: Callable[[Situation, Option, str], bool]) -> Answer | None:
         """Return an option that was not tried here and that promises to reach an open goal."""
@@ -144,6 +159,16 @@ class Search:
             if passing is not None:
                 return Answer(passing.action, "slow", "wait", None, "until what failed may be tried again")
         return conclude(here)
+
+
+def shorter(found: list[Stride], left: int) -> str:
+    """Say how much shorter a course is.
+
+    Example:
+        >>> shorter([Stride(b"0", b'"on"', b"1", ())], 3)
+        '1 steps instead of 3, thought out'
+    """
+    return f"{len(found)} steps instead of {left}, thought out"
 
 
 def _in_words(plan: Plan) -> str:

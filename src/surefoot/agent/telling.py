@@ -15,7 +15,7 @@ from surefoot.agent.decision import Option
 from surefoot.agent.episode_events import Came
 from surefoot.agent.experience import Running
 from surefoot.agent.knowledge_base import Knowledge, Place
-from surefoot.agent.loop import MEND, NOT_ON_OFFER, Look, Noticed, note, offer
+from surefoot.agent.loop import MEND, NOT_ON_OFFER, Look, Noticed, note, note_all, offer
 from surefoot.errors import ContractBroken, ValueRejected
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.protocols import Outcome
@@ -105,7 +105,10 @@ def took(
             f"the world refused {option.action!r} in {here.state!r}, and yet went to {there.state!r}: a refusal leaves "
             f"the state as it was{MEND}"
         )
-    if outcome.effect is not None:
+    observed = None
+    if outcome.verdict == "accepted" and not len(knowledge.failures):
+        observed = knowledge.observing(here, knowledge.call(option.action, option.key), outcome)
+    if observed is None and outcome.effect is not None:
         values.encode(outcome.effect)  # what is no plain value is refused before anything is recorded
     known, surprise = knowledge.map(running.map), ""
     goals: tuple[str, ...] = ()
@@ -126,6 +129,11 @@ def took(
         surprise == "drift",
         outcome.fault or outcome.reason,
     )
+    if observed is not None and not surprise:
+        record, take = observed
+        changes = knowledge.experience.noting(event), known.arriving(here.key, option.key, there.key)
+        take(note_all(changes, record))
+        return event
     note(knowledge.experience, event)  # first: what is cut off after it is a step that is not yet on the map
     if outcome.verdict == "fault":
         knowledge.failures.tick()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -417,12 +417,12 @@ class Verifier:
         self.catch_up()
         if self.due(map_):
             note(self.learn(map_))
-        judged = tuple(replace(option, shield=self.why(map_, state, option.key)) for option in options)
+        judged = tuple(option.shielded(self.why(map_, state, option.key)) for option in options)
         current = self._of(map_).current
         stale = current is not None and any(self._stale(self._of(map_), (state, option.key)) for option in options)
         if stale and all(option.shield is not None for option in judged):  # do not stop for want of a fresh look
             note(self.learn(map_))
-            judged = tuple(replace(option, shield=self.why(map_, state, option.key)) for option in options)
+            judged = tuple(option.shielded(self.why(map_, state, option.key)) for option in options)
         return judged
 
     def why(self, map_: str, state: bytes, action: bytes) -> str | None:

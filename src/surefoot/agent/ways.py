@@ -48,6 +48,7 @@ class Ways:
         state: Any,
         targets: Collection[bytes],
         without: Collection[tuple[Any, Any]],
+        key: bytes = b"",
     ) -> Any:
         """Return the action to take towards a target, None when no way is known.
 
@@ -57,23 +58,25 @@ class Ways:
             state: where.
             targets: encoded states.
             without: pairs (state, action) that no way may use.
+            key: the encoded state, where it is at hand.
         """
         if not targets:
             return None
-        key = frozenset(targets)
-        wanted = self._wanted.get(key)
+        goal = frozenset(targets)
+        wanted = self._wanted.get(goal)
         if wanted is None:
-            wanted = self._wanted[key] = [values.decode_known(target) for target in sorted(key)]
+            wanted = self._wanted[goal] = [values.decode_known(target) for target in sorted(goal)]
             if len(self._wanted) > _PLANS:
                 del self._wanted[next(iter(self._wanted))]
-        if known.stochastic and not self._solves:
+        stochastic = known.stochastic
+        if stochastic and not self._solves:
             return None
         if without:
             return known.next_without(state, wanted, without)
-        if not known.stochastic:
-            action = known.next_encoded(values.encode_state(state), key)
+        if not stochastic:
+            action = known.next_encoded(key or values.encode_state(state), goal)
             return None if action is None else values.decode_known(action)
-        found = self._plan(which, key, wanted, known.distances).get(state)
+        found = self._plan(which, goal, wanted, known.distances).get(state)
         return None if found is None else found[1]
 
     def hope(self, known: WorldMap, which: tuple[str, int], state: Any, targets: Collection[bytes]) -> Any:

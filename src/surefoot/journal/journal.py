@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Backend", "Journal"]
 
-_BLOCKS = 64
-"""How many appends a journal remembers, for those who need not read what others recorded."""
-
 
 @runtime_checkable
 class Backend(Protocol):
@@ -101,8 +98,10 @@ class Journal:
         self._clock = clock
         self._labels: dict[tuple[str, str], bytes] = {}
         self._tip = b""  # the last line that was found sound: nothing is built on a damaged one
-        self._blocks: dict[int, tuple[int, str, str]] = {}  # what this object recorded lately, by its first place
+        self._mine = 0, 0  # the newest stretch of entries that this object recorded, nobody else in between
+        self._newest: dict[str, int] = {}  # by stream, the newest of its entries that this object recorded
         self._closed = False
+        self.length: Callable[[], int] = backend.__len__
 
     @property
     def backend(self) -> Backend:
@@ -165,6 +164,19 @@ class Journal:
             stream: whose events they are.
             expect: see `append`.
         """
+        return self.record_all([(stream, kind, data) for kind, data in records], expect=expect)
+
+    def record_all(self, records: Sequence[tuple[str, str, bytes]], *, expect: int | None = None) -> list[bytes]:
+        """Record events of several streams in one transaction, (stream, kind, encoding of a mapping) each.
+
+        See `record`.
+
+        Example:
+            >>> from surefoot.journal import open_journal
+            >>> lines = open_journal().record_all([("a", "note", b'{"n":1}'), ("b", "note", b'{"n":2}')], expect=0)
+            >>> [parse(line).stream for line in lines]
+            ['a', 'b']
+        """
         self._still_open()
         clock = b"" if self._clock is None else values.encode(self._clock())
         labels = self._labels
@@ -183,7 +195,7 @@ class Journal:
                 prev = last[-66:-2]
             else:
                 prev = check_last(last, count)
-            for kind, data in records:
+            for stream, kind, data in records:
                 try:
                     label = labels[stream, kind]
                 except (KeyError, TypeError):
@@ -196,10 +208,11 @@ class Journal:
         self._backend.extend(build)
         if made:
             self._tip = made[-1]
-            blocks = self._blocks
-            blocks[first] = first + len(made), stream, made[-1][-66:-2].decode()
-            if len(blocks) > _BLOCKS:
-                blocks.pop(next(iter(blocks)), None)
+            upto = first + len(made)
+            begin, end = self._mine
+            self._mine = (begin if end == first else first), upto
+            for place, (stream, _, _) in enumerate(records, first):
+                self._newest[stream] = place
         return made
 
     def others(self, since: int, upto: int, stream: str) -> str | None:
@@ -212,7 +225,7 @@ class Journal:
             upto: the place to stop before.
             stream: the stream that must not be among them.
 
-        Cost: linear in the number of appends, and none is remembered for long.
+        Cost: constant; it is known up to this object's newest entry only.
 
         Example:
             >>> from surefoot.journal import open_journal
@@ -221,13 +234,10 @@ class Journal:
             >>> journal.others(0, 1, "facts") == entry.hash, journal.others(0, 1, "notes")
             (True, None)
         """
-        found = None
-        while since < upto:
-            block = self._blocks.get(since)
-            if block is None or block[1] == stream:
-                return None
-            since, _, found = block
-        return found if since == upto else None
+        begin, end = self._mine
+        if not begin <= since < upto == end or self._newest.get(stream, -1) >= since:
+            return None
+        return self._tip[-66:-2].decode()
 
     def entries(
         self, since: int = 0, upto: int | None = None, kind: str | None = None, stream: str | None = None
@@ -442,6 +452,7 @@ class Journal:
     def close(self) -> None:
         """Flush and let go of the backend; twice is harmless."""
         self._closed = True
+        self.length = self.__len__  # which refuses
         self._backend.close()
 
     def __enter__(self) -> Journal:

@@ -402,6 +402,13 @@ class Agenda(Declarations):
         names = [n for n, g in self._fold.gates.items() if n in named or any(p.meets(goal) for p in g.blocks_goals)]
         return [gate for name in names if (gate := self._ready(name, None)) is not None]
 
+    @property
+    def gated(self) -> bool:
+        """Say whether there are gates."""
+        with self._lock:
+            self._catch_up()
+            return bool(self._fold.gates)
+
     def gates(self) -> tuple[GateView, ...]:
         """Return every gate as it stands, in the order of declaration.
 

@@ -72,6 +72,20 @@ class Questions(Finding):
             claim = self._number(s, a)
             return None if claim < 0 else self._claim(claim)
 
+    def doubts(self, state: bytes, action: bytes) -> bool:
+        """Say whether what is known about an action is in doubt, for a state and an action that are encoded already.
+
+        Example:
+            >>> from surefoot import WorldMap
+            >>> m = WorldMap().see("hall", "north").refuse("hall", "north")
+            >>> m.doubts(b'"hall"', b'"north"'), m.drop("a new key"), m.doubts(b'"hall"', b'"north"')
+            (False, 0, True)
+        """
+        with self._lock:
+            self._catch_up()
+            claim = self._number(state, action)
+            return claim >= 0 and bool(self._fold.flags[claim] & DOUBT)
+
     def claims(self, state: Any = None) -> list[Claim]:
         """Return the claims about one state, or all of them, in the order in which they were first heard of.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
@@ -24,7 +24,7 @@ from surefoot.journal import Head, Journal, Verification, open_journal
 from surefoot.journal.backends.memory import MemoryBackend
 from surefoot.journal.chain import ENDS, GENESIS, check, hash_of, is_exact, label_of, parse
 
-__all__ = ["Fold", "Kept", "Path", "Projection", "Take", "fold_lines"]
+__all__ = ["Fold", "Kept", "Path", "Projection", "Take", "fold_lines", "together"]
 
 Path = str | os.PathLike[str]
 """A place in the file system.
@@ -285,7 +285,7 @@ class Projection(ABC, Generic[F]):
 
     def _catch_up(self) -> None:
         """Fold what others have recorded since."""
-        count = len(self._journal)
+        count = self._journal.length()
         if count == self._read:
             return
         skipped = self._journal.others(self._read, count, self._stream) if self._read else None
@@ -465,3 +465,39 @@ def _extend(copy: Journal, journal: Journal, path: Path) -> None:
         return list(journal.lines(count))
 
     copy.backend.extend(build)
+
+
+def together(changes: Sequence[Change], more: Sequence[tuple[str, str, bytes]] = ()) -> int:
+    """Record changes of projections of one journal, and `more` (stream, kind, data), at once; return the first's place.
+
+    Example:
+        >>> from surefoot import WorldMap
+        >>> known = WorldMap()
+        >>> together([known.arriving(b"0", b'"right"', b"1")], [("notes", "note", b"{}")]), known.next(0, {1})
+        (1, 'right')
+    """
+    for held, _, _ in changes:
+        held._lock.acquire()
+    try:
+        while True:
+            try:
+                for held, _, _ in changes:
+                    held._catch_up()
+                    held._prepare()
+                first, journal = changes[0][0]._read, changes[0][0]._journal
+                records = [(held._stream, *decide()) for held, decide, _ in changes]
+                lines = journal.record_all([*records, *more], expect=first)
+            except Conflict:
+                continue
+            upto, last = first + len(lines), lines[-1][-66:-2].decode()
+            for place, (held, _, apply) in enumerate(changes, first):
+                held._read, held._hash = upto, last
+                apply(place)
+            return first
+    finally:
+        for held, _, _ in changes:
+            held._lock.release()
+
+
+Change = tuple[Projection[Any], Callable[[], tuple[str, bytes]], Callable[[int], object]]
+"""(projection, decide, apply), as for `Projection._change`, where there is always something to record."""

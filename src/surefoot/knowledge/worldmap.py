@@ -34,7 +34,7 @@ from surefoot.knowledge import merging
 from surefoot.knowledge.fold import CONFIRMED, SOURCES
 from surefoot.knowledge.keeping import Keeping
 from surefoot.knowledge.mapcore import collection, field_of, step_of
-from surefoot.knowledge.projection import Path
+from surefoot.knowledge.projection import Change, Path
 from surefoot.knowledge.settings import Settings
 
 __all__ = ["WorldMap"]
@@ -249,6 +249,16 @@ class WorldMap(Keeping):
 
         self._change(decide, lambda seq: self._fold.arrive(s, a, t, seq))
         return refuted
+
+    def arriving(self, state: bytes, action: bytes, to: bytes) -> Change:
+        """Return what `arrive` would record, to be recorded together with other changes; all is encoded already."""
+
+        def decide() -> tuple[str, bytes]:
+            claim = self._fold.believed(state, action, to)
+            against = self._refuted(claim) if claim >= 0 else b""
+            return "arrive", b'{"action":%b%b,"state":%b,"to":%b}' % (action, against, state, to)
+
+        return self, decide, lambda seq: self._fold.arrive(state, action, to, seq)
 
     def _refuted(self, claim: int) -> bytes:
         """Return the part of an arrival's entry that says what it refutes."""

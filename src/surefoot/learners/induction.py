@@ -248,7 +248,7 @@ class InducedActionModel(ConservativeActionModel):
             before = self.predict(kept, action, given)
             seq = None
             if self._journal is not None:
-                seq = self._record(state, action, given, accepted, effect, reason, next_state)
+                seq = self._record(state, action, given, accepted, encoded, reason, next_state)
             self._take(found, kept, action, given, accepted, effect, reason, seq)
             evidence = self._actions[action]
             key = evidence.key_of((), True)

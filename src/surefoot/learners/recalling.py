@@ -70,6 +70,21 @@ class Recalling:
     ) -> int:
         """Write an observation down, with all that another vocabulary would need."""
         assert self._journal is not None  # asked for only then
+        data = self._written(state, action, args, accepted, effect, reason, next_state)
+        (line,) = self._journal.record([("observe", data)], stream=self._stream)
+        return int(line[_SEQ : line.index(b",", _SEQ)])
+
+    def _written(
+        self,
+        state: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: bytes | None,
+        reason: str | None,
+        next_state: Any,
+    ) -> bytes:
+        """Return the data of the entry that records an observation."""
         encode = values.encode
         more = b"" if effect is None else b',"effect":%b' % effect
         try:  # part by part, which is quick for the small parts that they are
@@ -77,7 +92,7 @@ class Recalling:
                 more += b',"next_state":%b' % encode(next_state)
             if reason is not None:
                 more += b',"reason":%b' % encode(reason)
-            line = _OBSERVED % (
+            return _OBSERVED % (
                 b"true" if accepted else b"false",
                 encode(action),
                 encode(dict(args)) if args else b"{}",
@@ -89,8 +104,6 @@ class Recalling:
             given = {"args": dict(args), "next_state": next_state, "reason": reason, "state": state}
             values.encode(given)
             raise
-        (line,) = self._journal.record([("observe", line)], stream=self._stream)
-        return int(line[_SEQ : line.index(b",", _SEQ)])
 
     @classmethod
     def replay(

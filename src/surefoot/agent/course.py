@@ -1,0 +1,210 @@
+"""Courses: whole runs from where an episode began to all of its goals, the shortest that is known or thought out.
+
+With several goals a way to one at a time is a habit that may be long: what is fetched for the last goal can be fetched
+on the way to the first. So the shortest run that reached all goals is kept for each start, and walked again; and when
+something was learned since, a shorter one is looked for once, at the start of the next episode.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from surefoot import values
+
+__all__ = ["Course", "Stride", "Walked", "as_data", "course_of", "from_data", "together", "whole"]
+
+
+class Stride(NamedTuple):
+    """One step of a course, encoded.
+
+    Attributes:
+        state, action, to: what to take where, and where it leads.
+        goals: the goals that are reached there.
+
+    Example:
+        >>> Stride(b"0", b'"right"', b"1", ("one",)).goals
+        ('one',)
+    """
+
+    state: bytes
+    action: bytes
+    to: bytes
+    goals: tuple[str, ...]
+
+
+Course = dict[tuple[bytes, frozenset[str]], tuple[bytes, bytes, int]]
+"""{(state, goals reached so far): (action, where it leads, how many steps are left with it)}, states encoded.
+
+Example:
+    >>> course: Course = course_of([Stride(b"0", b'"right"', b"1", ("one",))], ())
+    >>> course[b"0", frozenset()]
+    (b'"right"', b'1', 1)
+"""
+
+
+def course_of(strides: Iterable[Stride], reached: Iterable[str]) -> Course:
+    """Return a course to be followed, from where the goals in `reached` are reached.
+
+    Example:
+        >>> len(course_of([Stride(b"0", b'"on"', b"1", ()), Stride(b"1", b'"on"', b"2", ("two",))], ()))
+        2
+    """
+    rows = list(strides)
+    done, course = frozenset(reached), {}
+    for place, stride in enumerate(rows):
+        course[stride.state, done] = stride.action, stride.to, len(rows) - place
+        done |= frozenset(stride.goals)
+    return course
+
+
+class Walked:
+    """The accepted steps of an episode, without what led back to where it was with the same goals reached.
+
+    Attributes:
+        strides: the steps that are left.
+
+    Example:
+        >>> walked = Walked(b"0", ())
+        >>> for state, to in ((b"0", b"1"), (b"1", b"0"), (b"0", b"2")):
+        ...     walked.add(Stride(state, b'"go"', to, ()))
+        >>> [stride.to for stride in walked.strides]
+        [b'2']
+    """
+
+    def __init__(self, start: bytes, reached: Iterable[str]) -> None:
+        """Begin."""
+        self.strides: list[Stride] = []
+        self._reached = frozenset(reached)
+        self._places = {(start, self._reached): 0}
+        self._at = [(start, self._reached)]
+
+    def add(self, stride: Stride) -> None:
+        """Add a step."""
+        self._reached |= frozenset(stride.goals)
+        place = stride.to, self._reached
+        known = self._places.get(place)
+        if known is None:
+            self.strides.append(stride)
+            self._at.append(place)
+            self._places[place] = len(self.strides)
+            return
+        for left in self._at[known + 1 :]:
+            del self._places[left]
+        del self.strides[known:], self._at[known + 1 :]
+
+
+def as_data(strides: Iterable[Stride], expanded: int) -> dict[str, Any]:
+    """Return a course as it is recorded with a decision.
+
+    Example:
+        >>> as_data([Stride(b"0", b'"on"', b"1", ("one",))], 7)
+        {'expanded': 7, 'course': [[0, 'on', 1, ['one']]]}
+    """
+    decode = values.decode_known
+    rows = [[decode(s.state), decode(s.action), decode(s.to), list(s.goals)] for s in strides]
+    return {"expanded": expanded, "course": rows}
+
+
+def from_data(data: Mapping[str, Any]) -> list[Stride]:
+    """Return a course that was recorded.
+
+    Example:
+        >>> from_data({"course": [[0, "on", 1, ["one"]]]})
+        [Stride(state=b'0', action=b'"on"', to=b'1', goals=('one',))]
+    """
+    state, action = values.encode_state, values.encode_action
+    return [Stride(state(s), action(a), state(t), tuple(goals)) for s, a, t, goals in data["course"]]
+
+
+def together(says: Iterable[str], reached: frozenset[str], requires: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Return the goals that are reached where their checks say yes, given those reached before and what each requires.
+
+    Example:
+        >>> together(["b", "c"], frozenset(), {"a": [], "b": ["a"], "c": []})
+        ('c',)
+        >>> together(["b", "c"], frozenset(["a"]), {"a": [], "b": ["a"], "c": []})
+        ('b', 'c')
+    """
+    said, found = set(says), list[str]()
+    more = True
+    while more:
+        more = False
+        for goal, needs in requires.items():
+            if goal in said and goal not in reached and goal not in found:
+                if all(need in reached or need in found for need in needs):
+                    found.append(goal)
+                    more = True
+    return tuple(found)
+
+
+def whole(
+    start: tuple[bytes, Any],
+    reached: frozenset[str],
+    requires: Mapping[str, Iterable[str]],
+    would: Callable[[Any, tuple[str, ...]], Iterable[str]],
+    steps: Callable[[bytes, Any], Iterator[tuple[bytes, bytes, Any]]],
+    *,
+    most: int,
+    expansions: int,
+) -> tuple[list[Stride] | None, int]:
+    """Return a shortest course that reaches all goals in fewer than `most` steps, and how much was looked at.
+
+    Args:
+        start: (encoded, as the checks read it).
+        reached: the goals reached there already.
+        requires: all goals, each with those that it requires.
+        would: (state, goals) -> those whose check says yes.
+        steps: (encoded state, state) -> (action, where it leads, that state); what is not predicted leads to `b""`.
+        most: how many steps are too many.
+        expansions: how many pairs (state, goals reached) are looked at, at most.
+
+    Source: breadth-first search over states and goals reached, the product of a model and the automaton of its task.
+
+    Cost: one question for the steps of each state, and one to the checks.
+
+    Example:
+        >>> def steps(key, state):
+        ...     return iter([(b'"left"', b"%d" % (state - 1), state - 1), (b'"right"', b"%d" % (state + 1), state + 1)])
+        >>> def would(state, goals):
+        ...     return [goal for goal in goals if state == {"near": -1, "far": 2}[goal]]
+        >>> found, _ = whole((b"0", 0), frozenset(), {"near": [], "far": []}, would, steps, most=9, expansions=99)
+        >>> [stride.to for stride in found]
+        [b'-1', b'0', b'1', b'2']
+    """
+    names, everything = tuple(requires), frozenset(requires)
+    after: dict[bytes, list[tuple[bytes, bytes, Any]]] = {}
+    says: dict[bytes, tuple[str, ...]] = {}
+    before: dict[tuple[bytes, frozenset[str]], tuple[tuple[bytes, frozenset[str]], Stride] | None]
+    before = {(start[0], reached): None}
+    queue = deque([(start[0], start[1], reached, 0)])
+    expanded = 0
+    while queue and expanded < expansions:
+        key, raw, done, far = queue.popleft()
+        expanded += 1
+        if key not in after:
+            after[key] = [step for step in steps(key, raw) if step[1]]
+        for action, to, there in after[key]:
+            if to not in says:
+                says[to] = tuple(would(there, names))
+            goals = together(says[to], done, requires) if says[to] else ()
+            node = to, done.union(goals)
+            if node in before:
+                continue
+            before[node] = (key, done), Stride(key, action, to, goals)
+            if node[1] >= everything:
+                return _back(before, node), expanded
+            if far + 2 < most:
+                queue.append((to, there, node[1], far + 1))
+    return None, expanded
+
+
+def _back(before: Mapping[Any, tuple[Any, Stride] | None], node: Any) -> list[Stride]:
+    """Return the steps that lead to a node."""
+    strides: list[Stride] = []
+    link = before[node]
+    while link is not None:
+        strides.append(link[1])
+        link = before[link[0]]
+    return strides[::-1]
