@@ -101,7 +101,7 @@ def play(report: Report, name: str, folder: Path, without: Collection[str], coun
     clicks = fewest(folder, without)
     depth = [sum(n == far for n in clicks.values()) for far in range(max(clicks.values()) + 1)]
     report.notes.append(f"{name}: {len(clicks)} pages, by clicks from the start: {depth}")
-    shortest, cpu, told = [], [], ""
+    shortest, cpu = [], []
     with (
         tempfile.TemporaryDirectory() as place,
         LoopbackSite(folder=folder) as server,
@@ -123,15 +123,15 @@ def play(report: Report, name: str, folder: Path, without: Collection[str], coun
             shortest.append(bool(episode) and episode.steps == clicks[page])
             if not episode:
                 report.notes.append(f"{name}, task {number}: {page}: {episode.stopped.value}")
-        if without:  # of the whole site there are pages with 13,000 links, each of which would be predicted again
-            began = time.process_time()
-            told = f"; {Agent(site, knowledge=knowledge).replay()}, in {time.process_time() - began:.1f} s"
+        began = time.process_time()
+        told = f"{Agent(site, knowledge=knowledge).replay()}, in {time.process_time() - began:.1f} s of CPU"
         entries = len(knowledge.journal)
         knowledge.journal.close()
+        size = kept.stat().st_size / 1e6
     late = next((n for n in range(len(shortest)) if all(shortest[n:])), len(shortest))
     report.notes += [
         f"{name}: {sum(shortest)} of {len(shortest)} tasks took the fewest clicks, all from task {late + 1} on",
-        f"{name}: {sum(cpu):.1f} s of CPU with the server's share, {entries:,} entries{told}",
+        f"{name}: {sum(cpu):.1f} s of CPU with the server's share; {entries:,} entries, {size:.1f} MB; {told}",
     ]
 
 

@@ -74,6 +74,7 @@ _parse = msgspec.json.Decoder().decode
 _MANY_DIGITS = re.compile(rb"[0-9]{16}")
 _WORDS = frozenset({str, bool, type(None)})
 _WORDS_AND_INTS = frozenset({str, bool, type(None), int})
+_WORDS_AND_OBJECTS = frozenset({str, bool, type(None), dict})
 _FLAT = frozenset({str, bool, type(None), int, float})
 _ESCAPED_BYTE = re.compile(rb"%(..?)?", re.DOTALL)
 
@@ -234,6 +235,12 @@ def _gate(value: object, role: str) -> bytes:
                     return data
             except ValueError:  # a lone surrogate, or an int of more digits than Python prints
                 pass
+        elif dict in kinds and role is not _STATE and kinds <= _WORDS_AND_OBJECTS:  # as (state, arguments) are
+            if all(type(item) is not dict or _is_flat(item) for item in value):  # type: ignore[attr-defined]  # as above
+                try:
+                    return _json_sorted(value)
+                except UnicodeEncodeError:
+                    pass
     elif kind is dict and role is not _STATE and _is_flat(value):  # type: ignore[arg-type]  # `kind` says so
         try:
             return _json_sorted(value)

@@ -75,6 +75,10 @@ def test_states_are_listed_with_what_to_do(learned: str, capsys: pytest.CaptureF
     [
         ('P=? [ F "sxi" ]', "Error: there is no label 'sxi': did you mean 'six'?, at column 9\n"),
         ("P=? [ F six", "Error: expected ']' at the end\n"),
+        (
+            'P=? [ F<=99999999999999999999 "six" ]',
+            "Error: expected at most 1,000,000,000 steps, or no bound, at column 10\n",
+        ),
     ],
 )
 def test_a_property_that_does_not_fit_is_one_line(
@@ -82,3 +86,15 @@ def test_a_property_that_does_not_fit_is_one_line(
 ) -> None:
     assert main(["check", model, text]) == 2
     assert capsys.readouterr().err == says
+
+
+def test_what_is_no_model_is_told_with_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.drn"
+    path.write_bytes(b"\xff\xfe")
+    assert main(["check", str(path), 'P=? [ F "six" ]']) == 2
+    assert capsys.readouterr().err == (
+        f"Error: '{path}' is no model: it is not UTF-8 text (invalid start byte at byte 0)\n"
+    )
+    path.write_text("not a model", encoding="utf-8")
+    assert main(["check", str(path), 'P=? [ F "six" ]']) == 2
+    assert capsys.readouterr().err == f"Error: '{path}' cannot be read: this is no DRN text: there is no line @type\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.agent import loop, report
 from surefoot.agent.budget import Budget
-from surefoot.agent.decision import Decision, Option, decision_of
+from surefoot.agent.decision import Decision, Option, Reader
 from surefoot.agent.episode import Episode, Stopped
 from surefoot.agent.episode_events import Decided
 from surefoot.agent.knowledge_base import Knowledge
@@ -329,9 +329,14 @@ class Agent:
             >>> [decision.path for decision in agent.decisions(1)]
             ['fast']
         """
+        reader = Reader()
         for seq, event in self.knowledge.experience.events():
-            if isinstance(event, Decided) and episode in (None, event.episode):
-                yield decision_of(seq, event)
+            if not isinstance(event, Decided):
+                continue
+            if episode in (None, event.episode):
+                yield reader.decision(seq, event)
+            else:
+                reader.skip(event)
 
     def replay(self) -> Replayed:
         """Make every recorded decision again from the journal alone, and compare; see `surefoot.agent.replay`.

@@ -12,9 +12,10 @@ from msgspec.structs import force_setattr, replace
 
 from surefoot import values
 from surefoot.agent.episode_events import NOTHING, Decided, sealed
+from surefoot.agent.offers import Offers
 from surefoot.errors import BadArgument
 
-__all__ = ["DONE", "Answer", "Decision", "Option", "decision_of", "event_of"]
+__all__ = ["DONE", "Answer", "Decision", "Option", "Reader", "decision_of", "event_of"]
 
 DONE = ""
 """The goal of an episode for which none is declared: that the environment says done.
@@ -231,6 +232,7 @@ def event_of(
     answer: Answer,
     asked: Any = None,
     spent: Mapping[str, Any] | None = None,
+    offers: Offers | None = None,
 ) -> Decided:
     """Return the event that records a decision.
 
@@ -241,6 +243,7 @@ def event_of(
         answer: what was decided.
         asked: what a slow path that is not ours answered.
         spent: what it cost.
+        offers: the long lists of options that were recorded before; this one may be recorded as a variation of one.
 
     Example:
         >>> event_of((0, 0, "0:0", b"1"), (DONE,), (), Answer(None, "none", "nothing left")).rule
@@ -248,13 +251,14 @@ def event_of(
     """
     episode, step, head, state = place
     action = NOTHING if answer.action is None else msgspec.Raw(values.encode_action(answer.action))
+    rows = [option.encode() for option in options]
     event = sealed(
         episode,
         step,
         head,
         msgspec.Raw(state),
         msgspec.Raw(_encoded(goals)),
-        msgspec.Raw(b"[%b]" % b",".join([option.encode() for option in options])),
+        msgspec.Raw(b"[%b]" % b",".join(rows) if offers is None else offers.write(state, rows)),
         answer.path,
         answer.rule,
         action,
@@ -268,33 +272,99 @@ def event_of(
 
 
 def decision_of(seq: int, event: Decided) -> Decision:
-    """Return a recorded decision, decoded.
+    """Return a recorded decision, decoded; of one whose list varies another see `Reader`.
 
     Raises:
-        ValueRejected, BadArgument: it does not hold what one holds.
+        ValueError: it does not hold what one holds.
 
     Example:
         >>> event = event_of((0, 3, "0:0", b"1"), (DONE,), (Option("up"),), Answer("up", "slow", "unchecked"))
         >>> decision_of(9, event).options[0].action, decision_of(9, event).step
         ('up', 3)
     """
+    return Reader().decision(seq, event)
 
-    def plain(raw: msgspec.Raw) -> Any:
-        return values.decode(bytes(raw))
 
-    return Decision(
-        seq,
-        event.episode,
-        event.step,
-        event.head,
-        plain(event.state),
-        plain(event.goals),
-        tuple(Option.of(row) for row in plain(event.options)),
-        plain(event.action),
-        event.path,
-        event.rule,
-        event.goal,
-        event.why,
-        plain(event.answer),
-        plain(event.spent) or {},
-    )
+class _Row(msgspec.Struct, forbid_unknown_fields=True):
+    """An option as it is recorded."""
+
+    action: msgspec.Raw
+    advances: tuple[str, ...]
+    choice: str
+    failed: str | None
+    gain: float
+    gate: tuple[str, str] | None
+    hard: bool
+    instead_of: msgspec.Raw
+    reason: str
+    risk: float
+    said: str | None
+    support: int
+    verdict: str
+    shield: str | None = None
+
+
+_row = msgspec.json.Decoder(_Row).decode
+_READ = 65_536
+
+
+class Reader:
+    """Decode decisions in the order in which they are recorded; rows that come again are decoded once.
+
+    Example:
+        >>> event = event_of((0, 3, "0:0", b"1"), (DONE,), (Option("up"),), Answer("up", "slow", "unchecked"))
+        >>> reader = Reader()
+        >>> reader.decision(9, event).options[0] is reader.decision(10, event).options[0]
+        True
+    """
+
+    def __init__(self) -> None:
+        """Have read nothing."""
+        self._offers = Offers()
+        self._options: dict[bytes, Option] = {}
+
+    def decision(self, seq: int, event: Decided) -> Decision:
+        """Return the next decision, decoded.
+
+        Raises:
+            ValueError: it does not hold what one holds.
+        """
+        rows = self._offers.take(event)
+        if rows is None:
+            rows = self._offers.rows(event)
+        plain = values.decode
+        return Decision(
+            seq,
+            event.episode,
+            event.step,
+            event.head,
+            plain(bytes(event.state)),
+            plain(bytes(event.goals)),
+            tuple([self._options.get(row) or self._option(row) for row in rows]),
+            plain(bytes(event.action)),
+            event.path,
+            event.rule,
+            event.goal,
+            event.why,
+            plain(bytes(event.answer)),
+            plain(bytes(event.spent)) or {},
+        )
+
+    def skip(self, event: Decided) -> None:
+        """Pass over the next decision, on whose list later ones may build."""
+        self._offers.take(event)
+
+    def _option(self, raw: bytes) -> Option:
+        """Return an option; one whose action can be changed is not kept."""
+        row = _row(raw)
+        fields = {name: getattr(row, name) for name in row.__struct_fields__}
+        key = bytes(row.action)
+        fields |= {"action": values.decode(key), "instead_of": values.decode(bytes(row.instead_of)), "key": key}
+        option = Option(**fields)
+        if option.encode() != raw:
+            raise BadArgument(f"{raw!r} is no recorded option: it should read {option.encode()!r}")
+        if b"{" not in key and row.instead_of == NOTHING:
+            if len(self._options) >= _READ:
+                self._options.clear()
+            self._options[raw] = option
+        return option

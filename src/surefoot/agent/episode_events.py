@@ -8,6 +8,7 @@ written anew after it.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
@@ -94,7 +95,8 @@ class Decided(Record, frozen=True):
         head: the head of the journal that it read.
         state: where.
         goals: the open goals, in order; "" is the end of the episode, where no goal is declared.
-        options: what was on offer, each with its prediction, gate and choice, see `Option`.
+        options: what was on offer, each with its prediction, gate and choice, see `Option`; a long list may be recorded
+            as a variation of an earlier one, see `surefoot.agent.offers`.
         path: "fast", "slow" or "none".
         rule: by which rule, or for want of what.
         action: what was chosen; null for nothing.
@@ -325,8 +327,10 @@ _PASSES = b'"failed":null,"gain":0.0,"gate":null,"hard":false,'
 """In the encoding of an option that no check bars, the policy's and the shield's apart."""
 
 
-def bars_of(decided: Decided, *, whole: bool = True) -> Bars:
+def bars_of(decided: Decided, *, whole: bool = True, rows: Sequence[bytes] | None = None) -> Bars:
     """Return for each option of a decision what bars it; without `whole` perhaps nothing where nothing bars any.
+
+    `rows` are its options, where they are recorded as a variation of others.
 
     Example:
         >>> raw = msgspec.Raw(b"0")
@@ -337,7 +341,7 @@ def bars_of(decided: Decided, *, whole: bool = True) -> Bars:
     event, _, bars = _sealed[0]
     if event is decided and bars is not None:
         return bars
-    raw = bytes(decided.options)
+    raw = bytes(decided.options) if rows is None else b"[%b]" % b",".join(rows)
     if not whole and b'"choice":"avoid"' not in raw and b'"shield":"' not in raw:
         if raw.count(_PASSES) == raw.count(b'"verdict":'):
             return []

@@ -29,6 +29,8 @@ from surefoot.agent.episode_events import (
     bars_of,
 )
 from surefoot.agent.guards import LONGEST, TIMES
+from surefoot.agent.offers import FORMAT, Offers, is_varied
+from surefoot.errors import UnknownFormat
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
 from surefoot.knowledge.projection import Change
@@ -212,6 +214,7 @@ class ExperienceFold(EventFold):
         courses: {(map, start): (its goals, the shortest whole run from there)}.
         news: {map: how often an outcome was new}; `considered`: {(map, start): how often, when a shorter course was
             looked for}.
+        offers: the long lists of options, see `Offers`.
 
     Example:
         >>> fold = ExperienceFold()
@@ -240,6 +243,15 @@ class ExperienceFold(EventFold):
         self.courses: dict[tuple[str, bytes], tuple[frozenset[str], tuple[Stride, ...]]] = {}
         self.news: dict[str, int] = {}
         self.considered: dict[tuple[str, bytes], int] = {}
+        self.offers = Offers()
+
+    def reset(self) -> None:
+        """Refuse what a later Surefoot records."""
+        if self.settings.version > FORMAT:
+            raise UnknownFormat(
+                f"an agent's events of format {self.settings.version}: this Surefoot reads formats up to {FORMAT}; "
+                "open the journal with the Surefoot that wrote it, or a later one"
+            )
 
     def take(self, event: Record) -> None:
         """Take in an event that is not about the settings.
@@ -312,6 +324,7 @@ class ExperienceFold(EventFold):
 
     def _decided(self, event: Decided) -> None:
         running = self.running[event.episode]
+        long = self.offers.take(event)
         running.pending = event
         running.paths[event.path] += 1
         if event.path == "slow" and event.rule in ("plan", "probe"):
@@ -331,7 +344,7 @@ class ExperienceFold(EventFold):
                     running.drift = True
                     self._change(running.map)
         shut = running.shut
-        for action, blocked in bars_of(event, whole=bool(shut)):
+        for action, blocked in bars_of(event, whole=bool(shut), rows=long):
             pair = state, action
             if blocked is None and not shut:
                 continue
@@ -465,6 +478,7 @@ class ExperienceFold(EventFold):
                 for (m, s), (goals, strides) in self.courses.items()
             ],
             "news": [dict(self.news), [[m, s.decode(), n] for (m, s), n in self.considered.items()]],
+            "offers": self.offers.as_data(),
         }
 
 
@@ -506,7 +520,9 @@ class Experience(Ledger[ExperienceFold]):
 
     def note(self, event: Record) -> None:
         """Record an event; for `agent/loop.py` alone."""
-        if self._fold.begun:
+        if type(event) is Decided and is_varied(event):
+            self._note_varied(event)
+        elif self._fold.begun:
             self._append(event)
         else:
             self._note(lambda: event)
@@ -514,6 +530,19 @@ class Experience(Ledger[ExperienceFold]):
     def noting(self, event: Record) -> Change:
         """Return what `note` would record of an event in an episode, to be recorded together with other changes."""
         return self, lambda: (event.kind, event.encode()), lambda _: self._fold.apply(event)
+
+    def _note_varied(self, event: Decided) -> None:
+        """Record a decision whose list varies another; whole after all, where somebody decided there in between."""
+        if self._fold.settings.version < FORMAT:
+            self._configure(version=FORMAT)
+        made = event
+
+        def decide() -> tuple[str, bytes]:
+            nonlocal made
+            made = event if self._fold.offers.holds(event) else self._fold.offers.whole(event)
+            return made.kind, made.encode()
+
+        self._change(decide, lambda _: self._fold.apply(made))
 
     def events(self) -> Iterable[tuple[int, Record]]:
         """Yield (place in the journal, event) for each recorded event."""

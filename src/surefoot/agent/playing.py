@@ -222,7 +222,7 @@ class Playing:
         answer, asked, spent = self._answer(situation)
         kinds = situation.kinds if answer.action is None else frozenset()
         place = running.episode, running.steps, head, here.key
-        loop.note(knowledge.experience, event_of(place, goals, options, answer, asked, spent))
+        loop.note(knowledge.experience, event_of(place, goals, options, answer, asked, spent, fold.offers))
         if answer.action is None:
             if answer.rule == "blocked" and dares + 1 < len(DARES) and "avoid" in kinds:
                 return None

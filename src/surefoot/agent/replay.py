@@ -17,7 +17,7 @@ import msgspec
 from surefoot import values
 from surefoot.agent.budget import Budget
 from surefoot.agent.course import from_data
-from surefoot.agent.decision import DONE, Answer, Decision, decision_of
+from surefoot.agent.decision import DONE, Answer, Decision, Option, Reader
 from surefoot.agent.episode_events import Began, Came, Decided, Shielded, seal_of
 from surefoot.agent.experience import DARES, Experience, Running
 from surefoot.agent.fast import fast
@@ -36,12 +36,16 @@ from surefoot.knowledge.agenda import Agenda
 from surefoot.knowledge.failures import FailureMemory
 from surefoot.knowledge.worldmap import WorldMap
 from surefoot.learners.conservative import ConservativeActionModel
-from surefoot.protocols import call_of
+from surefoot.protocols import Call, call_of
 
 if TYPE_CHECKING:
     from surefoot.agent.verifying import Verifier
 
 __all__ = ["Difference", "Divergence", "Replayed", "diff", "replay"]
+
+
+_CHECKED = ("failed", "shield", "verdict", "support", "hard", "reason", "risk", "choice")
+"""What is worked out again of an option."""
 
 
 class Difference(NamedTuple):
@@ -172,6 +176,8 @@ class _Copy:
         self._exact = knowledge.exact
         self._rules: dict[int, Mapping[str, Any]] = {}
         self._hashes: list[str] = []
+        self._reader = Reader()
+        self._calls: dict[bytes, Call] = {}
         self._verifier: Verifier | None = None
         self._model: ConservativeActionModel | None = None
         if knowledge.own:
@@ -227,7 +233,7 @@ class _Copy:
     def _decide(self, seq: int, event: Decided) -> None:
         """Make one decision again."""
         _same("seal", event.seal, seal_of(event))
-        decision = decision_of(seq, event)
+        decision = self._reader.decision(seq, event)
         fold = self._experience.fold
         running = fold.running.get(decision.episode)
         if running is None:
@@ -325,35 +331,45 @@ class _Copy:
 
     def _check_options(self, decision: Decision, rules: Mapping[str, Any], known: WorldMap, running: Running) -> None:
         """Predict again, ask the failures again, and, where the policy is ours and has no memory, the policy."""
-        offered = [option.action if option.instead_of is None else option.instead_of for option in decision.options]
         failing = bool(self._failures.blocked(decision.state))
+        offered = (
+            [option.action if option.instead_of is None else option.instead_of for option in decision.options]
+            if failing
+            else []
+        )
+        here, raw = values.encode_state(decision.state), self._raw(decision.state)
+        cases = DARES[running.dares]
         model = self._model if self._exact or rules["plain"] else None
         fold = self._experience.fold
         verifier = self._verify(rules["verify"]) if "verify" in rules else None
         for option in decision.options:
-            place = f"options[{option.action!r}]"
             failed = None
             if failing:
                 asked = option.action if option.instead_of is None else option.instead_of
                 said = self._failures.check(decision.state, asked, offered)
                 failed = said.reason if said.hard else None
-            _same(f"{place}.failed", option.failed, failed)
-            shielded = (
-                None if verifier is None else verifier.why(running.map, values.encode_state(decision.state), option.key)
-            )
-            _same(f"{place}.shield", option.shield, shielded)
-            if model is None:
-                continue
-            call = call_of(option.action)
-            again = model.predict(self._raw(decision.state), call.name, call.args)
-            tried = (running.map, values.encode_state(decision.state), option.key) in fold.refused
-            again = in_doubt(known, decision.state, option.action, again, 0 if tried else DARES[running.dares])
-            for name in ("verdict", "support", "hard", "reason"):
-                _same(f"{place}.{name}", getattr(option, name), getattr(again, name))
-            _same(f"{place}.risk", option.risk, float(again.risk))
-            if rules["risk"] == "Protect":
-                _same(f"{place}.choice", option.choice, PROTECTS[again.verdict])
+            shielded = None if verifier is None else verifier.why(running.map, here, option.key)
+            recorded: tuple[Any, ...] = option.failed, option.shield
+            again: tuple[Any, ...] = failed, shielded
+            if model is not None:
+                call = self._call(option)
+                told = model.predict(raw, call.name, call.args)
+                tried = cases and (running.map, here, option.key) in fold.refused
+                told = in_doubt(known, decision.state, option.action, told, 0 if tried else cases)
+                choice = PROTECTS[told.verdict] if rules["risk"] == "Protect" else option.choice
+                recorded += option.verdict, option.support, option.hard, option.reason, option.risk, option.choice
+                again += told.verdict, told.support, told.hard, told.reason, float(told.risk), choice
+            if recorded != again or list(map(type, recorded)) != list(map(type, again)):
+                for name, one, other in zip(_CHECKED, recorded, again, strict=False):
+                    _same(f"options[{option.action!r}].{name}", one, other)
         self.predicted += model is not None
+
+    def _call(self, option: Option) -> Call:
+        """Return an option's action split into name and arguments, each action once."""
+        call = self._calls.get(option.key)
+        if call is None:
+            call = self._calls[option.key] = call_of(option.action)
+        return call
 
     def _raw(self, state: Any) -> Any:
         """Return a state as the predicates read it."""

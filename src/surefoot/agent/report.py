@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import values
-from surefoot.agent.decision import Decision, decision_of
+from surefoot.agent.decision import Decision, Reader
 from surefoot.agent.episode import Episode, Stopped
 from surefoot.agent.episode_events import Began, Came, Decided, Over, Shielded
 from surefoot.agent.knowledge_base import Knowledge
@@ -18,6 +18,7 @@ from surefoot.agent.knowledge_base import Knowledge
 __all__ = ["Shown", "Told", "gather", "in_words", "page", "page_of_many", "write_page"]
 
 _SHOWN = 2_000
+_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def gather(knowledge: Knowledge) -> Told:
     told = Told(head=str(knowledge.head))
     open_: dict[int, dict[str, Any]] = {}
     rows: list[Shown] = []
+    reader = Reader()
     for seq, event in knowledge.experience.events():
         match event:
             case Began():
@@ -85,7 +87,7 @@ def gather(knowledge: Knowledge) -> Told:
             case Decided():
                 told.decisions[event.path] += 1
                 open_[event.episode]["counts"][event.path] += 1
-                rows.append(Shown(decision_of(seq, event)))
+                rows.append(Shown(reader.decision(seq, event)))
                 del rows[:-_SHOWN]
             case Came():
                 row = open_[event.episode]
@@ -233,11 +235,12 @@ def _row(row: Shown) -> str:
         came += f": {row.why}"
     if row.reached:
         came += f"; reached {', '.join(row.reached)}"
+    more = len(decision.options) - _LISTED
     options = "<br>".join(
         f"<code>{_text(repr(o.action))}</code> {_text(o.verdict)}, {_text(o.choice)}"
         + (f": {_text(o.blocked[1])}" if o.blocked else "")
-        for o in decision.options
-    )
+        for o in decision.options[:_LISTED]
+    ) + (f"<br>and {more:,} more" if more > 0 else "")
     what = f"{decision.path}: {decision.rule}" + (f" ({decision.why})" if decision.why else "")
     return (
         f"<tr><td>{decision.step}<td><code>{_text(repr(decision.state))}</code><td><code>{_text(action)}</code>"

@@ -27,6 +27,7 @@ from surefoot import values
 from surefoot.agent.decision import Option
 from surefoot.agent.episode_events import Began, Came, Decided, Shielded
 from surefoot.agent.knowledge_base import raw_of
+from surefoot.agent.offers import Offers
 from surefoot.checking.formula import Binary, Formula, Label, Operator, Reward, Unary, parse
 from surefoot.checking.shield import Shield, shield
 from surefoot.errors import BadArgument, BadProperty
@@ -260,6 +261,7 @@ class Verifier:
         self._maps: dict[str, _Evidence] = {}
         self._episodes: dict[int, str] = {}
         self._pending: dict[int, Decided] = {}
+        self._offers = Offers()
 
     def shield(self, map: str = "main") -> Shield | None:
         """Return the shield of a map as it was learned last; None where nothing was learned."""
@@ -306,7 +308,8 @@ class Verifier:
                     evidence.current = None  # somebody else's: learn anew before the next decision
 
     def _offer(self, evidence: _Evidence, event: Decided) -> None:
-        state, options = bytes(event.state), bytes(event.options)
+        state, long = bytes(event.state), self._offers.take(event)
+        options = bytes(event.options) if long is None else b"[%b]" % b",".join(long)
         actions = [bytes(one.action) for one in _actions(options)]
         told = b",".join(actions)
         if evidence.offers.get(state) != told:

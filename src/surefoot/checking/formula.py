@@ -194,6 +194,7 @@ _TOKEN = re.compile(
     r"""\s*(?:(?P<number>\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?)|(?P<label>"[^"]*")"""
     r"""|(?P<word>[A-Za-z_][A-Za-z_0-9.]*)|(?P<sign><=>|=>|<=|>=|!=|=\?|[-+*/<>=!&|()\[\]{},]))"""
 )
+_MOST_STEPS = 1_000_000_000
 _TEMPORAL = {"X", "F", "G"}
 _BETWEEN = {"U", "W", "R"}
 _HEAD = re.compile(r"(P|R|S)(?:(min|max)(min|max)?)?$")
@@ -362,6 +363,8 @@ class _Parser:
         kind, value, _ = self.peek()
         if kind != "number" or not value.isdigit():
             self.fail("expected a whole number of steps")
+        if len(value) > 10 or int(value) > _MOST_STEPS:
+            self.fail(f"expected at most {_MOST_STEPS:,} steps, or no bound,")
         self.place += 1
         return int(value)
 

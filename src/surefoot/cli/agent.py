@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from surefoot.cli.exits import Exit
+from surefoot.cli.exits import Exit, reading
 from surefoot.cli.showing import counted, json_option, say, say_json
 from surefoot.cli.spelling import nearest, safe, spelled, state_of
 from surefoot.cli.walking import Interruption
@@ -72,7 +72,8 @@ def command(
     wanted = [state_of(text) for text in goals]
     env = open_world(world, options, without=without)
     try:
-        knowledge = Knowledge(path)
+        with reading(path):
+            knowledge = Knowledge(path)
         try:
             _declare(knowledge, wanted)
             played: list[Episode] = []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from surefoot.cli.exits import reading
 from surefoot.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -26,19 +27,22 @@ def opened(path: str) -> Iterator[Knowledge]:
     Example:
         >>> with opened("nowhere.jsonl") as knowledge: ...
         Traceback (most recent call last):
-        surefoot.errors.BadArgument: there is no journal 'nowhere.jsonl'
+        surefoot.errors.BadArgument: there is no journal 'nowhere.jsonl': surefoot agent WORLD --journal ...
     """
     from surefoot.agent.knowledge_base import Knowledge
     from surefoot.journal import open_journal
 
     if not os.path.exists(path):
-        raise BadArgument(f"there is no journal {path!r}")
-    journal = open_journal(path)
+        raise BadArgument(f"there is no journal {path!r}: surefoot agent WORLD --journal {path} makes one")
+    with reading(path):
+        journal = open_journal(path)
     try:
         if next(iter(journal.entries(kind="begin", stream="agent")), None) is None:
             raise BadArgument(
                 f"{path!r} holds no episodes of an agent: `surefoot agent WORLD --journal FILE` keeps some"
             )
-        yield Knowledge(journal=journal)
+        with reading(path):
+            knowledge = Knowledge(journal=journal)
+        yield knowledge
     finally:
         journal.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
-from surefoot.errors import ContractBroken, JournalError, WorldError
+from surefoot.errors import BrokenChain, ContractBroken, CutTail, JournalError, WorldError
 
-__all__ = ["Exit", "exit_of"]
+__all__ = ["Exit", "exit_of", "reading"]
 
 
 class Exit(IntEnum):
@@ -48,3 +50,28 @@ def exit_of(error: Exception) -> Exit:
     if isinstance(error, WorldError | ContractBroken):
         return Exit.WORLD
     return Exit.USAGE
+
+
+@contextmanager
+def reading(path: str | None) -> Iterator[None]:
+    """Name the journal, and what to type, in errors that tell neither.
+
+    Example:
+        >>> with reading("x.jsonl"):
+        ...     raise BrokenChain("entry 7 was edited")
+        Traceback (most recent call last):
+        surefoot.errors.BrokenChain: x.jsonl: entry 7 was edited; take it from a copy that ...
+    """
+    try:
+        yield
+    except PermissionError as error:
+        raise JournalError(f"{path}: {error.strerror}: let this user read it, or name another file") from None
+    except CutTail as error:
+        typed = f"`surefoot verify --map {path} --repair` keeps the"
+        error.args = (str(error).replace("open it with repair=True to keep the", typed), *error.args[1:])
+        raise
+    except BrokenChain as error:
+        if path is not None and path not in str(error):
+            mend = "take it from a copy that `surefoot verify --map` finds whole"
+            error.args = (f"{path}: {error}; {mend}", *error.args[1:])
+        raise

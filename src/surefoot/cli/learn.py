@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from surefoot.cli.exits import Exit
+from surefoot.cli.exits import Exit, reading
 from surefoot.cli.models import write_model
 from surefoot.cli.showing import counted, json_option, say, say_json
 from surefoot.cli.spelling import safe, spelled, state_of
@@ -142,7 +142,7 @@ def _count(path: str, window: int | None, traces: bool, **read: Any) -> Counts:
     counts = Counts(window=window)
     if traces:
         return count_trace_file(path, counts=counts)
-    with open_journal(path) as journal:
+    with reading(path), open_journal(path) as journal:
         count_journal(journal, map=read.pop("map_"), counts=counts, **read)
     if not counts.outcomes:
         raise BadArgument(f"{path} tells of no outcome: nothing was counted")

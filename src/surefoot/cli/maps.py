@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from surefoot import values
+from surefoot.cli.exits import reading
 from surefoot.cli.spelling import action_of, nearest, safe, state_of
 from surefoot.errors import BadArgument, CutTail, UnknownPlace
 
@@ -44,7 +45,8 @@ def open_known(path: str) -> WorldMap:
 
     if not os.path.exists(path):
         raise BadArgument(f"there is no map {path!r}: surefoot explore WORLD --map {path} makes one")
-    return WorldMap(path)
+    with reading(path):
+        return WorldMap(path)
 
 
 def open_walked(path: str | None, *, stochastic: bool | None = None) -> WorldMap:
@@ -63,10 +65,14 @@ def open_walked(path: str | None, *, stochastic: bool | None = None) -> WorldMap
     from surefoot.knowledge.worldmap import WorldMap
 
     try:
-        return WorldMap(path, stochastic=stochastic)
+        with reading(path):
+            return WorldMap(path, stochastic=stochastic)
     except CutTail as error:
         known = WorldMap(path, stochastic=stochastic, repair=True)
-        click.echo(f"mended: {safe(str(error))}; its {len(known.journal)} whole entries are kept", err=True)
+        click.echo(
+            f"mended: {safe(str(error).partition('; `surefoot')[0])}; its {len(known.journal)} whole entries are kept",
+            err=True,
+        )
         return known
 
 

@@ -10,7 +10,7 @@ import click
 
 from surefoot.cli.spelling import state_of
 from surefoot.cli.writing import write_whole
-from surefoot.errors import BadArgument
+from surefoot.errors import BadArgument, BadModel
 
 if TYPE_CHECKING:
     from surefoot.models.model import Model
@@ -81,7 +81,16 @@ def read_model(path: str) -> tuple[Model, tuple[str, ...]]:
     if suffix == ".drn":
         with Path(path).open(encoding="utf-8", errors="replace") as lines:
             claims = tuple(line.removeprefix(CLAIMED).strip() for line in _comments(lines) if line.startswith(CLAIMED))
-    return readers[suffix](path), claims
+    try:
+        return readers[suffix](path), claims
+    except UnicodeDecodeError as error:
+        raise BadArgument(
+            f"{path!r} is no model: it is not UTF-8 text ({error.reason} at byte {error.start})"
+        ) from None
+    except BadModel as error:
+        if path in str(error):
+            raise
+        raise BadModel(f"{path!r} cannot be read: {error}") from error
 
 
 def _comments(lines: Any) -> list[str]:

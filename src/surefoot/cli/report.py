@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from surefoot.cli.episodes import opened
 from surefoot.cli.exits import Exit
 from surefoot.cli.showing import json_option, say, say_json
 from surefoot.cli.spelling import safe
+from surefoot.cli.writing import write_whole
 
 __all__: list[str] = []
 
@@ -28,12 +31,13 @@ Exit codes: 0 fine; 2 there is no such journal, or it holds no episodes; 4 the f
 @json_option
 def command(journal: str, page: str | None, as_json: bool) -> int:
     """Report."""
-    from surefoot.agent.report import gather, in_words, write_page
+    from surefoot.agent.report import gather, in_words
+    from surefoot.agent.report import page as page_of
 
     with opened(journal) as knowledge:
         told = gather(knowledge)
         if page is not None:
-            write_page(told, page)
+            write_whole(Path(page), page_of(told))
         if as_json:
             rows = tuple(
                 {"episode": one.number, "map": one.map, "stopped": one.stopped.value, "steps": one.steps}

@@ -165,7 +165,11 @@ def _gym(rest: str, given: list[str]) -> Environment[Any, Any]:
 def _corridor(rest: str, given: list[str]) -> Environment[Any, Any]:
     from surefoot.environments.corridor import Corridor
 
-    return Corridor(_int(rest), **_read(Corridor, "corridor", given))
+    try:
+        length = _int(rest)
+    except BadArgument as error:
+        raise BadArgument(f"no world 'corridor:{rest}': {error}; write it like corridor:5") from None
+    return Corridor(length, **_read(Corridor, "corridor", given))
 
 
 WORLDS: Mapping[str, tuple[str, Callable[[str, list[str]], Environment[Any, Any]]]] = {

@@ -28,6 +28,7 @@ from surefoot.environments.database.postgres import Postgres
 from surefoot.environments.database.sqlite import SQLite
 from surefoot.environments.database.statements import Statement, quoted, statements_of
 from surefoot.errors import BadArgument, NotStarted, WorldUnavailable
+from surefoot.offering import offered
 from surefoot.protocols import Outcome, call_of, ended, faulted, moved, refused
 
 __all__ = ["MORE", "Database", "Offer"]
@@ -188,18 +189,8 @@ class Database:
         """
         if self._over_in(state):
             return []
-        found: dict[bytes, Any] = {}
-        mine = values.copy(state)
-        for name, call in self._calls.items():
-            offer = self.offers.get(name)
-            if offer is None:
-                given: Iterable[Mapping[str, Any]] = [{}] if isinstance(call, Statement) and not call.names else []
-            else:
-                given = offer(mine) if callable(offer) else offer
-            for args in given:
-                action = {"name": name, "args": values.copy(dict(args))} if args else name
-                found.setdefault(values.encode_action(action), action)
-        return list(found.values())
+        bare = {name: isinstance(call, Statement) and not call.names for name, call in self._calls.items()}
+        return offered(bare, self.offers, values.copy(state))
 
     def _over_in(self, state: State) -> bool:
         return self._done is not None and self._is_over(state)

@@ -27,6 +27,7 @@ from surefoot import values
 from surefoot.environments.tools.images import Image, put, take
 from surefoot.environments.tools.tool import Reader, Tool
 from surefoot.errors import BadArgument, NotStarted, WorldUnavailable
+from surefoot.offering import offered
 from surefoot.processes import QUIET, Finished, run
 from surefoot.protocols import Outcome, call_of, faulted, refused
 
@@ -283,18 +284,7 @@ class Tools:
         """
         if self._is_over(state):
             return []
-        found: dict[bytes, Any] = {}
-        mine = _copy(state)
-        for name, tool in self._tools.items():
-            offer = self.offers.get(name)
-            if offer is None:
-                given: Iterable[Mapping[str, Any]] = [] if tool.names else [{}]
-            else:
-                given = offer(mine) if callable(offer) else offer
-            for args in given:
-                action = {"name": name, "args": values.copy(dict(args))} if args else name
-                found.setdefault(values.encode_action(action), action)
-        return list(found.values())
+        return offered({name: not tool.names for name, tool in self._tools.items()}, self.offers, _copy(state))
 
     def _is_over(self, state: State) -> bool:
         return self._done is not None and bool(self._done(_copy(state)))
