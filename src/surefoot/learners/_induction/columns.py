@@ -143,6 +143,8 @@ class Frame:
         computed: terms whose numbers the action's effects hold.
         touched: (part of the state, field) that the action was seen to change.
         prior: sum of exp(-cost) over all conditions that were looked at.
+        seqs: the places of the calls in the journal.
+        memo: what was worked out from these columns alone, by what it is: they never change.
     """
 
     def __init__(
@@ -156,6 +158,8 @@ class Frame:
     ) -> None:
         """Sort the terms by what they hold."""
         self.refused = refused
+        self.memo: dict[Any, Any] = {}
+        self.seqs: list[int | None] = []
         self.computed: frozenset[str] = frozenset()
         self.n = len(refused)
         self.touched = touched
@@ -419,6 +423,13 @@ class Frame:
 
     def literals(self, most: int = 600) -> tuple[list[Condition], Bools]:
         """Return simple conditions that some calls violate and others do not, and where each is violated."""
+        known = self.memo.get(("literals", most))
+        if known is None:
+            known = self.memo["literals", most] = self._literals(most)
+        found: tuple[list[Condition], Bools] = known
+        return found
+
+    def _literals(self, most: int) -> tuple[list[Condition], Bools]:
         found: list[tuple[Condition, Bools]] = []
 
         def add(one: Condition, other: Condition, wrong: Bools) -> None:

@@ -103,9 +103,11 @@ _NONE = object()
 def _entry(table: Any, key: Any) -> tuple[Any, Any]:
     """Return a key as the table has it, and its entry."""
     try:
-        return key, table[key]
-    except (KeyError, TypeError):
-        pass
+        found = table.get(key, _NONE)
+    except TypeError:
+        found = _NONE
+    if found is not _NONE:
+        return key, found
     other = str(key) if type(key) is int else int(key) if type(key) is str and key.isdigit() else None
     if other is not None:
         try:
@@ -155,11 +157,13 @@ class Shelf:
         """Start empty."""
         self._ids: dict[bytes, int] = {}
         self._data: list[bytes] = []
+        self._users: list[int] = []
+        self._free: list[int] = []
         self._read: dict[int, Any] = {}
 
     def __len__(self) -> int:
         """Return how many different parts are kept."""
-        return len(self._data)
+        return len(self._ids)
 
     def put(self, kept: Any, args: Mapping[str, Any]) -> tuple[int, ...]:
         """Keep a slice and the arguments; return what finds them again.
@@ -192,9 +196,26 @@ class Shelf:
         data = msgspec.msgpack.encode(value)
         known = self._ids.get(data)
         if known is None:
-            known = self._ids[data] = len(self._data)
-            self._data.append(data)
+            if self._free:
+                known = self._free.pop()
+                self._data[known] = data
+            else:
+                known = len(self._data)
+                self._data.append(data)
+                self._users.append(0)
+            self._ids[data] = known
+        self._users[known] += 1
         return known
+
+    def drop(self, found: tuple[int, ...]) -> None:
+        """Let go of what `put` returned: parts that nothing else needs are forgotten."""
+        for at in found:
+            self._users[at] -= 1
+            if not self._users[at]:
+                del self._ids[self._data[at]]
+                self._data[at] = b""
+                self._read.pop(at, None)
+                self._free.append(at)
 
     def get(self, found: tuple[int, ...]) -> tuple[Any, Any]:
         """Return the slice and the arguments that were kept; shared with others, not to be changed."""
