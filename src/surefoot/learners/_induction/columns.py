@@ -23,6 +23,8 @@ MOST_ELEMENTS = 48
 """Only so many elements of a list are compared."""
 MOST_VALUES = 24
 """A closed set of values has at most so many: longer lists are of names, and the next one is new."""
+ROWS = 32
+"""So many calls are compared with one another's terms at once."""
 FEW_VALUES = 8
 """A term with at most so many values gives literals, one for each."""
 _SCALARS = (str, int, float, bool, type(None))
@@ -60,8 +62,31 @@ class _Lists:
     kinds: set[str]
 
 
+@dataclass
+class Tally:
+    """What was seen of some tests on the calls up to one: only what came after has to be looked at.
+
+    Attributes:
+        names: what was tested, in order.
+        upto: how many calls were looked at.
+        facts: the facts, true or false of each test.
+    """
+
+    names: tuple[str, ...]
+    upto: int
+    facts: dict[str, Bools]
+
+
 class Memory:
-    """Numbers for values, and the columns that were turned into numbers: only what is new has to be turned."""
+    """What was worked out of columns before: numbers for values, and what accepted calls have shown already.
+
+    Calls are only ever appended, so that a condition that an accepted call violated stays violated.
+
+    Attributes:
+        dead: (template, term, term) that an accepted call has violated.
+        silent: by (template, term, term), how many of the first calls all kept it.
+        tallies: by what was tested.
+    """
 
     def __init__(self) -> None:
         """Start with `MISSING` and the mark of records."""
@@ -69,6 +94,18 @@ class Memory:
         self.values: list[Any] = [MISSING, HERE]
         self._scalars: dict[str, _Scalars] = {}
         self._lists: dict[str, _Lists] = {}
+        self.dead: set[tuple[str, str, str]] = set()
+        self.silent: dict[tuple[str, str, str], int] = {}
+        self.tallies: dict[str, Tally] = {}
+        self._made: dict[tuple[str, ...], Condition] = {}
+
+    def condition(self, kind: str, *terms: Term) -> Condition:
+        """Return a condition that has no values of its own, made once."""
+        place = (kind, *[term.key for term in terms])
+        known = self._made.get(place)
+        if known is None:
+            known = self._made[place] = Condition(kind, terms)
+        return known
 
     def code(self, value: Any) -> int:
         """Return the number that stands for a value in every column."""
@@ -120,6 +157,10 @@ class Memory:
         """Forget the columns of other terms."""
         self._scalars = {key: held for key, held in self._scalars.items() if key in keys}
         self._lists = {key: held for key, held in self._lists.items() if key in keys}
+        self.dead = {place for place in self.dead if place[1] in keys and place[2] in keys}
+        self.silent = {place: n for place, n in self.silent.items() if place[1] in keys and place[2] in keys}
+        self.tallies = {name: tally for name, tally in self.tallies.items() if name in keys or name in ("same", "more")}
+        self._made = {place: one for place, one in self._made.items() if keys.issuperset(place[1:])}
 
 
 def _kinds(term: Term, found: Sequence[Any]) -> set[str]:
@@ -159,6 +200,7 @@ class Frame:
         """Sort the terms by what they hold."""
         self.refused = refused
         self.memo: dict[Any, Any] = {}
+        self._ranges: tuple[NDArray[Any], ...] = ()
         self.seqs: list[int | None] = []
         self.computed: frozenset[str] = frozenset()
         self.n = len(refused)
@@ -224,15 +266,17 @@ class Frame:
             bad = self.codes[at][self.bad]
             if (bad == nothing).any() and nothing > 0:
                 good = self.codes[at][self.good]
-                self.prior += exp(-Condition("known", (term,)).cost)
+                known = self.memory.condition("known", term)
+                self.prior += exp(-known.cost)
                 if not ((good == nothing) | (good == 0)).any():
-                    yield Condition("known", (term,)), (bad == nothing) | (bad == 0)
+                    yield known, (bad == nothing) | (bad == 0)
         test = TESTS["present"]
         for term in self.look_ups:
             column = self.column[term.key]
-            self.prior += exp(-Condition("present", (term,)).cost)
+            there = self.memory.condition("present", term)
+            self.prior += exp(-there.cost)
             if all(test(column[i]) for i in self.good):
-                yield Condition("present", (term,)), np.array([not test(column[i]) for i in self.bad], dtype=bool)
+                yield there, np.array([not test(column[i]) for i in self.bad], dtype=bool)
 
     def _domains(self) -> Iterator[tuple[Condition, Bools]]:
         back = self.memory.values
@@ -277,23 +321,55 @@ class Frame:
             extra = log_choose(len(np.union1d(seen, allowed)), len(allowed)) + self._open(counts)
             yield Condition("each domain", (term,), frozenset(back[c] for c in allowed.tolist()), extra), wrong
 
+    def _tally(self, name: str, terms: Sequence[Term]) -> tuple[Tally, NDArray[Any]]:
+        """Return what was found of tests on these terms, and the calls that came since, which then count as seen."""
+        names = tuple([term.key for term in terms])
+        tally = self.memory.tallies.get(name)
+        if tally is None or tally.names != names:
+            tally = self.memory.tallies[name] = Tally(names, 0, {})
+        rows = np.arange(tally.upto, self.n)
+        tally.upto = self.n
+        return tally, rows
+
+    def _met(self) -> dict[str, Bools]:
+        """Return which two scalars were equal in some accepted and in some refused call, and which differed in one."""
+        tally, rows = self._tally("same", self.scalars)
+        found, many = tally.facts, len(self.scalars)
+        if not found:
+            found |= {name: np.zeros((many, many), dtype=bool) for name in ("met", "met bad", "apart")}
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS]
+            for refused, name in ((False, "met"), (True, "met bad")):
+                codes = self.codes[:, some[self.refused[some] == refused]]
+                if codes.shape[1]:
+                    same = codes[:, None, :] == codes[None, :, :]
+                    found[name] |= (same & (codes != 0)[:, None, :]).any(axis=2)
+                    if not refused:
+                        found["apart"] |= ~same.all(axis=2)
+        return found
+
+    def _alike(self) -> Bools:
+        """Return which two scalars hold values of one kind."""
+        kinds = sorted(frozenset[str]().union(*self.kinds))
+        held = np.zeros((len(self.kinds), len(kinds)), dtype=bool)
+        for at, mine in enumerate(self.kinds):
+            held[at] = [kind in mine for kind in kinds]
+        return np.asarray(held @ held.T)
+
     def _pairs_of_scalars(self) -> Iterator[tuple[Condition, Bools]]:
         good, bad = self.codes[:, self.good], self.codes[:, self.bad]
-        first = good[:, :48]
+        found = self._met()
+        fits: Bools = np.triu(self._alike(), 1)
+        filled = np.asarray(good.any(axis=1))
         for i, one in enumerate(self.scalars[:-1]):
-            fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
-            same = (first[i] == first[i + 1 :]).all(axis=1)
-            never = ~((first[i] == first[i + 1 :]) & (first[i] != 0)).any(axis=1)
-            self.prior += float(fits.sum()) * exp(-4.0 - one.cost)
-            for j in np.flatnonzero(same & fits) + i + 1:
-                if (good[i] == good[j]).all() and good[i].any():
+            self.prior += float(fits[i].sum()) * exp(-4.0 - one.cost)
+            if filled[i]:
+                for j in np.flatnonzero(fits[i] & ~found["apart"][i]).tolist():
                     wrong = bad[i] != bad[j]
                     if wrong.any() or one.rooted != self.scalars[j].rooted:
-                        yield Condition("equal", (one, self.scalars[j])), wrong
-            for j in np.flatnonzero(never & fits) + i + 1:
-                wrong = (bad[i] == bad[j]) & (bad[i] != 0)
-                if wrong.any() and not ((good[i] == good[j]) & (good[i] != 0)).any():
-                    yield Condition("differ", (one, self.scalars[j])), wrong
+                        yield self.memory.condition("equal", one, self.scalars[j]), wrong
+            for j in np.flatnonzero(fits[i] & found["met bad"][i] & ~found["met"][i]).tolist():
+                yield self.memory.condition("differ", one, self.scalars[j]), (bad[i] == bad[j]) & (bad[i] != 0)
 
     def _pairs_of_vectors(self) -> Iterator[tuple[Condition, Bools]]:
         for i, one in enumerate(self.vectors):
@@ -301,9 +377,10 @@ class Frame:
                 self._count_pairs(i)
             if one.rooted:
                 repeated = self._repeated(i)
-                self.prior += exp(-Condition("distinct", (one,)).cost)
+                distinct = self.memory.condition("distinct", one)
+                self.prior += exp(-distinct.cost)
                 if not repeated[self.good].any():
-                    yield Condition("distinct", (one,)), repeated[self.bad]
+                    yield distinct, repeated[self.bad]
             for j, other in enumerate(self.vectors):
                 if i == j or not (self.vector_kinds[i] & self.vector_kinds[j]) - {"bool"}:
                     continue
@@ -325,13 +402,22 @@ class Frame:
             ("each equal", "each differ") if near else ()
         ):
             self.prior += exp(-5.0 - terms[1].cost)
-            if self._broken(kind, i, j, self.good[:48]).any():
+            place = (kind, terms[0].key, terms[1].key)
+            if place in self.memory.dead:
                 continue
-            if self._broken(kind, i, j, self.good).any():
+            since = self.memory.silent.get(place, 0)
+            if not since and self._broken(kind, i, j, self.good[:48]).any():
+                self.memory.dead.add(place)
                 continue
-            wrong = self._broken(kind, i, j, self.bad)
-            if wrong.any() or kind in ("subset", "bag"):
-                yield Condition(kind, terms), wrong
+            broken = self._broken(kind, i, j, np.arange(since, self.n))
+            if (broken & ~self.refused[since:]).any():
+                self.memory.dead.add(place)
+            elif broken.any() or kind in ("subset", "bag"):
+                wrong = np.zeros(self.n, dtype=bool)
+                wrong[since:] = broken
+                yield self.memory.condition(kind, *terms), wrong[self.bad]
+            if not broken.any():
+                self.memory.silent[place] = self.n
 
     def _broken(self, kind: str, i: int, j: int, rows: NDArray[Any]) -> Bools:
         """Return where a condition between two lists is violated."""
@@ -362,25 +448,33 @@ class Frame:
                 continue
             self.prior += len(places) * exp(-4.5 - other.cost)
             array = self.lists[j]
-            there = self.codes[places][:, self.good] != 0
-            good = (self.codes[places][:, self.good, None] == array[self.good][None]).any(axis=2) & there
-            all_in, none_in = (good | ~there).all(axis=1) & good.any(axis=1), ~good.any(axis=1)
+            tally, rows = self._tally(other.key, [self.scalars[at] for at in places.tolist()])
+            facts = tally.facts
+            if not facts:
+                facts |= {name: np.zeros(len(places), dtype=bool) for name in ("in", "out", "bad in", "bad out")}
+            for refused, mark in ((False, ""), (True, "bad ")) if len(rows) else ():
+                some = rows[self.refused[rows] == refused]
+                codes = self.codes[places][:, some]
+                found = (codes[:, :, None] == array[some][None]).any(axis=2)
+                facts[mark + "in"] |= (found & (codes != 0)).any(axis=1)
+                facts[mark + "out"] |= (~found & (codes != 0)).any(axis=1)
+            tied = np.array([self.scalars[at].rooted for at in places.tolist()]) | facts["bad out"]
+            all_in = facts["in"] & ~facts["out"] & tied
+            none_in = ~facts["in"] & facts["bad in"] & bool(len(self.good))
             for at in np.flatnonzero(all_in | none_in):
                 i = int(places[at])
                 mine = self.codes[i][self.bad]
                 bad = (mine[:, None] == array[self.bad]).any(axis=1) & (mine != 0)
-                one = self.scalars[i]
                 if all_in[at]:
-                    wrong = ~bad & (mine != 0)
-                    if wrong.any() or one.rooted:
-                        yield Condition("member", (one, other)), wrong
-                elif none_in[at] and bad.any() and len(self.good):
-                    yield Condition("not member", (one, other)), bad
+                    yield self.memory.condition("member", self.scalars[i], other), ~bad & (mine != 0)
+                else:
+                    yield self.memory.condition("not member", self.scalars[i], other), bad
 
     def _numbers(self) -> Iterator[tuple[Condition, Bools]]:
         good, bad = self.figures[:, self.good], self.figures[:, self.bad]
         if not good.shape[1]:
             return
+        more = self._compared()
         with np.errstate(invalid="ignore"):
             for i, one in enumerate(self.numbers):
                 self.prior += 2 * exp(-3.0 - one.cost) + 2 * len(self.numbers) * exp(-5.0 - one.cost)
@@ -401,21 +495,41 @@ class Frame:
                             near = odd.max() if kind == "at least" else odd.min()
                             yield Condition(kind, (one,), _plain(bound), step, near=_plain(near)), wrong
                 fits = self._comparable(i)
-                for kind, broken in (("le", np.greater), ("lt", np.greater_equal)):
-                    alive = ~broken(good[i], good).any(axis=1)
-                    wrong = broken(bad[i], bad)
-                    both = (~np.isnan(good[i]) & ~np.isnan(good)).any(axis=1)
-                    keep = wrong.any(axis=1) if kind == "lt" else wrong.any(axis=1) | both
-                    for j in np.flatnonzero(alive & keep & fits):
+                for kind, alive, keep in (
+                    ("le", ~more["gt"][i], more["gt bad"][i] | more["both"][i]),
+                    ("lt", ~more["ge"][i], more["ge bad"][i]),
+                ):
+                    for j in np.flatnonzero(alive & keep & fits).tolist():
                         if j != i:
-                            yield Condition(kind, (one, self.numbers[j])), wrong[j]
+                            wrong = bad[i] > bad[j] if kind == "le" else bad[i] >= bad[j]
+                            yield self.memory.condition(kind, one, self.numbers[j]), wrong
+
+    def _compared(self) -> dict[str, Bools]:
+        """Return which number was more, or not less, than which in some accepted, and in some refused call."""
+        tally, rows = self._tally("more", self.numbers)
+        found, many = tally.facts, len(self.numbers)
+        if not found:
+            found |= {name: np.zeros((many, many), dtype=bool) for name in ("gt", "ge", "both", "gt bad", "ge bad")}
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS]
+            for refused, mark in ((False, ""), (True, " bad")):
+                figures = self.figures[:, some[self.refused[some] == refused]]
+                if figures.shape[1]:
+                    found["gt" + mark] |= (figures[:, None, :] > figures[None, :, :]).any(axis=2)
+                    found["ge" + mark] |= (figures[:, None, :] >= figures[None, :, :]).any(axis=2)
+                    if not refused:
+                        known = (~np.isnan(figures)).astype(np.float32)
+                        found["both"] |= known @ known.T > 0
+        return found
 
     def _comparable(self, i: int) -> Bools:
         """Return which numbers a number can be compared with: counts with whole numbers, and where ranges overlap."""
-        low, high = np.nanmin(self.figures, axis=1), np.nanmax(self.figures, axis=1)
-        known = ~np.isnan(self.figures)
-        whole = ((self.figures == np.round(self.figures)) | ~known).all(axis=1)
-        counts = np.array([t.op == "len" for t in self.numbers])
+        if not self._ranges:
+            known = ~np.isnan(self.figures)
+            whole = ((self.figures == np.round(self.figures)) | ~known).all(axis=1)
+            counts = np.array([t.op == "len" for t in self.numbers])
+            self._ranges = np.nanmin(self.figures, axis=1), np.nanmax(self.figures, axis=1), whole, counts
+        low, high, whole, counts = self._ranges
         fits = (high[i] >= low) & (high >= low[i])
         return np.asarray(fits & (whole if counts[i] else (~counts | whole[i])))
 
@@ -455,27 +569,28 @@ class Frame:
         for term in self.look_ups:
             if not term.rank:
                 wrong = np.array([v is MISSING for v in self.column[term.key][: self.n]], dtype=bool)
-                add(Condition("present", (term,)), Condition("absent", (term,)), wrong)
+                add(self.memory.condition("present", term), self.memory.condition("absent", term), wrong)
+        alike = self._alike()
         for i, one in enumerate(self.scalars[:-1]):
-            fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
+            fits = alike[i, i + 1 :]
             same = (self.codes[i] == self.codes[i + 1 :]) & (self.codes[i] != 0)
             shares = same.sum(axis=1)
             for j in np.flatnonzero(fits & (shares >= 2) & (shares <= self.n - 2)).tolist():
                 terms = (one, self.scalars[i + 1 + j])
-                add(Condition("equal", terms), Condition("differ", terms), ~same[j])
+                add(self.memory.condition("equal", *terms), self.memory.condition("differ", *terms), ~same[j])
         with np.errstate(invalid="ignore"):
             for i, one in enumerate(self.numbers):
                 above = self.figures[i] > self.figures
-                below = self.figures[i] < self.figures
-                fits = self._comparable(i)
-                for j in np.flatnonzero(fits).tolist():
-                    if j != i and above[j].sum() >= 2 and below[j].sum() >= 2:
-                        found.append((Condition("le", (one, self.numbers[j])), above[j]))
+                often = (above.sum(axis=1) >= 2) & ((self.figures[i] < self.figures).sum(axis=1) >= 2)
+                for j in np.flatnonzero(self._comparable(i) & often).tolist():
+                    if j != i:
+                        found.append((self.memory.condition("le", one, self.numbers[j]), above[j]))
         for j, other in enumerate(self.vectors):
             for i, one in enumerate(self.scalars):
                 if one.rooted and (self.kinds[i] & self.vector_kinds[j]) - {"bool"}:
                     wrong = ~(self.codes[i][:, None] == self.lists[j]).any(axis=1) & (self.codes[i] != 0)
-                    add(Condition("member", (one, other)), Condition("not member", (one, other)), wrong)
+                    both = self.memory.condition("member", one, other), self.memory.condition("not member", one, other)
+                    add(*both, wrong)
         found.sort(key=lambda pair: (pair[0].cost, pair[0].key))
         kept: list[tuple[Condition, Bools]] = []
         seen: dict[bytes, int] = {}

@@ -49,6 +49,7 @@ class Pool:
         self.found = list(frame.survivors())
         self.many = max(0.0, log(max(frame.prior, 1e-9) / EXPECTED))
         self._singles = len(self.found)
+        self._changed = True
         self.reset()
 
     def reset(self) -> None:
@@ -58,8 +59,10 @@ class Pool:
             self.frame.memo.clear()
         self.open = np.ones(self.refused, dtype=bool)
         self.picked: list[int] = []
-        self.loose: set[int] = set()
-        self._tabulate()
+        if self._changed:
+            self.loose: set[int] = set()
+            self._tabulate()
+            self._changed = False
 
     def _tabulate(self) -> None:
         self.wrong = (
@@ -89,6 +92,7 @@ class Pool:
         odd = {m for m in np.unique(messages[self.open]).tolist() if m >= 0} - self.loose
         self.loose |= odd
         if odd:
+            self._changed = True
             self._tabulate()
         return bool(odd)
 
@@ -125,6 +129,7 @@ class Pool:
             more = self.frame.memo[place] = self._pairs()
         if more:
             self.found += more
+            self._changed = True
             self._tabulate()
         return bool(more)
 

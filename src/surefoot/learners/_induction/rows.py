@@ -133,9 +133,8 @@ class Rows:
             column.append(reduced(found[at]))
 
     def due(self) -> bool:
-        """Say whether there are enough new calls to look for more terms: four times as many once the sample is full."""
-        grown = self._grown
-        return self.total >= (4 * grown if grown >= SAMPLE else grown + max(1, grown // 2))
+        """Say whether to look for more terms: at twice as many calls, at four times as many once the sample is full."""
+        return self.total >= (4 if self._grown >= SAMPLE else 2) * self._grown
 
     def regrow(self) -> None:
         """Look for terms again, in a sample that does not depend on the order of observation."""
