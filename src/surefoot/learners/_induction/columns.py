@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import exp, lgamma, log
 from typing import Any
 
@@ -11,165 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.learners._induction.conditions import TESTS, Condition
+from surefoot.learners._induction.memory import Bools, Memory, Tally
 from surefoot.learners._induction.terms import MEASURES, Term
 from surefoot.learners.vocabulary import MISSING
 
-__all__ = ["Frame", "HERE"]
+__all__ = ["Frame"]
 
-HERE = "…"
-"""Stands for a record or a list in a column: only that it is there matters."""
-Bools = NDArray[np.bool_]
-MOST_ELEMENTS = 48
-"""Only so many elements of a list are compared."""
 MOST_VALUES = 24
 """A closed set of values has at most so many: longer lists are of names, and the next one is new."""
 ROWS = 32
 """So many calls are compared with one another's terms at once."""
 FEW_VALUES = 8
 """A term with at most so many values gives literals, one for each."""
-_SCALARS = (str, int, float, bool, type(None))
 
 
 def log_choose(n: int, k: int) -> float:
     """Return the logarithm of the number of ways to choose k of n."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-
-
-def reduced(value: Any) -> Any:
-    """Return a value as a column keeps it: what is no scalar is only there."""
-    if value is MISSING or isinstance(value, _SCALARS):
-        return value
-    if type(value) is tuple:
-        return tuple([v if v is MISSING or isinstance(v, _SCALARS) else HERE for v in value])
-    return HERE
-
-
-@dataclass
-class _Scalars:
-    """A column of scalars: a number for each value (0 `MISSING`, 1 a record), the figures, and the types met."""
-
-    codes: NDArray[np.int64]
-    figures: NDArray[np.float64]
-    kinds: set[str]
-
-
-@dataclass
-class _Lists:
-    """A column of lists: numbers for the elements, -1 past the end; where there is no list; the types met."""
-
-    array: NDArray[np.int64]
-    absent: Bools
-    kinds: set[str]
-
-
-@dataclass
-class Tally:
-    """What was seen of some tests on the calls up to one: only what came after has to be looked at.
-
-    Attributes:
-        names: what was tested, in order.
-        upto: how many calls were looked at.
-        facts: the facts, true or false of each test.
-    """
-
-    names: tuple[str, ...]
-    upto: int
-    facts: dict[str, Bools]
-
-
-class Memory:
-    """What was worked out of columns before: numbers for values, and what accepted calls have shown already.
-
-    Calls are only ever appended, so that a condition that an accepted call violated stays violated.
-
-    Attributes:
-        dead: (template, term, term) that an accepted call has violated.
-        silent: by (template, term, term), how many of the first calls all kept it.
-        tallies: by what was tested.
-    """
-
-    def __init__(self) -> None:
-        """Start with `MISSING` and the mark of records."""
-        self.intern: dict[Any, int] = {MISSING: 0, HERE: 1}
-        self.values: list[Any] = [MISSING, HERE]
-        self._scalars: dict[str, _Scalars] = {}
-        self._lists: dict[str, _Lists] = {}
-        self.dead: set[tuple[str, str, str]] = set()
-        self.silent: dict[tuple[str, str, str], int] = {}
-        self.tallies: dict[str, Tally] = {}
-        self._made: dict[tuple[str, ...], Condition] = {}
-
-    def condition(self, kind: str, *terms: Term) -> Condition:
-        """Return a condition that has no values of its own, made once."""
-        place = (kind, *[term.key for term in terms])
-        known = self._made.get(place)
-        if known is None:
-            known = self._made[place] = Condition(kind, terms)
-        return known
-
-    def code(self, value: Any) -> int:
-        """Return the number that stands for a value in every column."""
-        key = ("bool", value) if type(value) is bool else value
-        known = self.intern.get(key)
-        if known is None:
-            known = self.intern[key] = len(self.values)
-            self.values.append(key)
-        return known
-
-    def scalar(self, term: Term, column: Sequence[Any], n: int) -> _Scalars:
-        """Return a column of rank 0 as numbers."""
-        held = self._scalars.get(term.key)
-        if held is None:
-            held = self._scalars[term.key] = _Scalars(np.zeros(0, np.int64), np.zeros(0), set())
-        known = len(held.codes)
-        if known < n:
-            fresh = column[known:n]
-            code = self.code
-            held.codes = np.concatenate([held.codes, np.array([code(v) for v in fresh], dtype=np.int64)])
-            figures = [v if type(v) is float or type(v) is int else np.nan for v in fresh]
-            held.figures = np.concatenate([held.figures, np.array(figures, dtype=np.float64)])
-            held.kinds |= _kinds(term, fresh)
-        return held
-
-    def list(self, term: Term, column: Sequence[Any], n: int) -> _Lists:
-        """Return a column of rank 1 as numbers."""
-        held = self._lists.get(term.key)
-        if held is None:
-            held = self._lists[term.key] = _Lists(np.full((0, 1), -1), np.zeros(0, dtype=bool), set())
-        known = len(held.absent)
-        if known < n:
-            fresh = column[known:n]
-            longest = min(MOST_ELEMENTS, max((len(v) for v in fresh if v is not MISSING), default=1))
-            width = max(longest, held.array.shape[1])
-            array = np.full((n, width), -1, dtype=np.int64)
-            array[:known, : held.array.shape[1]] = held.array
-            code = self.code
-            for at, value in enumerate(fresh, known):
-                if value is not MISSING and value:
-                    few = value[:width]
-                    array[at, : len(few)] = [code(part) for part in few]
-            held.array = array
-            held.absent = np.concatenate([held.absent, np.array([v is MISSING for v in fresh], dtype=bool)])
-            held.kinds |= _kinds(term, [x for v in fresh if v is not MISSING for x in v])
-        return held
-
-    def keep(self, keys: set[str]) -> None:
-        """Forget the columns of other terms."""
-        self._scalars = {key: held for key, held in self._scalars.items() if key in keys}
-        self._lists = {key: held for key, held in self._lists.items() if key in keys}
-        self.dead = {place for place in self.dead if place[1] in keys and place[2] in keys}
-        self.silent = {place: n for place, n in self.silent.items() if place[1] in keys and place[2] in keys}
-        self.tallies = {name: tally for name, tally in self.tallies.items() if name in keys or name in ("same", "more")}
-        self._made = {place: one for place, one in self._made.items() if keys.issuperset(place[1:])}
-
-
-def _kinds(term: Term, found: Sequence[Any]) -> set[str]:
-    """Return the types of a term's values, as far as they can be equal to those of other terms."""
-    if term.op == "shape":
-        return set()
-    names = {type(v).__name__ for v in found if v is not MISSING and v is not HERE}
-    number = "count" if term.op == "len" else "number"
-    return {number if name in ("int", "float") else name for name in names} - {"NoneType"}
 
 
 class Frame:
@@ -214,7 +71,7 @@ class Frame:
         self.vectors: list[Term] = []
         self.numbers: list[Term] = []
         self.look_ups: list[Term] = []
-        self.lists: list[NDArray[np.int64]] = []
+        self.lists: list[NDArray[np.int32]] = []
         self.absent: list[Bools] = []
         self.kinds: list[frozenset[str]] = []
         self.vector_kinds: list[frozenset[str]] = []
@@ -241,7 +98,7 @@ class Frame:
             if not np.isnan(held.figures).all():
                 self.numbers.append(term)
                 figures.append(held.figures)
-        self.codes = np.array(codes, dtype=np.int64).reshape(len(self.scalars), self.n)
+        self.codes = np.array(codes, dtype=np.int32).reshape(len(self.scalars), self.n)
         self.figures = np.array(figures, dtype=np.float64).reshape(len(self.numbers), self.n)
 
     # -- conditions that no accepted call violates -------------------------------------------------------------------
@@ -282,11 +139,14 @@ class Frame:
         back = self.memory.values
         for at, term in enumerate(self.scalars):
             codes = self.codes[at]
-            allowed = np.unique(codes[self.good])
-            seen = np.unique(codes)
-            self.prior += exp(-Condition("domain", (term,)).cost)
-            if len(allowed) > MOST_VALUES:
+            self.prior += exp(-self.memory.condition("domain", term).cost)
+            if ("domain", term.key, term.key) in self.memory.dead:
                 continue
+            allowed = np.unique(codes[self.good])
+            if len(allowed) > MOST_VALUES:
+                self.memory.dead.add(("domain", term.key, term.key))
+                continue
+            seen = np.unique(codes)
             bad = ~np.isin(codes[self.bad], allowed)
             _, counts = np.unique(codes[self.good], return_counts=True)
             extra = log_choose(len(seen), len(allowed)) + self._open(counts)
@@ -304,6 +164,9 @@ class Frame:
     def _each_domains(self) -> Iterator[tuple[Condition, Bools]]:
         back = self.memory.values
         for term, array, absent in zip(self.vectors, self.lists, self.absent, strict=True):
+            self.prior += exp(-self.memory.condition("each domain", term).cost)
+            if ("each domain", term.key, term.key) in self.memory.dead:
+                continue
             good = np.sort(array[self.good], axis=1)
             fresh = good >= 0
             fresh[:, 1:] &= good[:, 1:] != good[:, :-1]
@@ -311,8 +174,8 @@ class Frame:
             if absent[self.good].any():
                 allowed = np.union1d(allowed, [0])
             seen = np.unique(array[array >= 0])
-            self.prior += exp(-Condition("each domain", (term,)).cost)
             if len(allowed) > MOST_VALUES:
+                self.memory.dead.add(("each domain", term.key, term.key))
                 continue
             bad = array[self.bad]
             wrong: Bools = np.asarray(((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1))
@@ -405,21 +268,28 @@ class Frame:
             place = (kind, terms[0].key, terms[1].key)
             if place in self.memory.dead:
                 continue
-            since = self.memory.silent.get(place, 0)
-            if not since and self._broken(kind, i, j, self.good[:48]).any():
+            if place not in self.memory.broken and self._broken(kind, i, j, self.good[:48]).any():
                 self.memory.dead.add(place)
                 continue
-            broken = self._broken(kind, i, j, np.arange(since, self.n))
-            if (broken & ~self.refused[since:]).any():
+            broken = self._all_broken(place, i, j)
+            if broken[self.good].any():
                 self.memory.dead.add(place)
-            elif broken.any() or kind in ("subset", "bag"):
-                wrong = np.zeros(self.n, dtype=bool)
-                wrong[since:] = broken
-                yield self.memory.condition(kind, *terms), wrong[self.bad]
-            if not broken.any():
-                self.memory.silent[place] = self.n
+                self.memory.broken.pop(place)
+                continue
+            wrong = broken[self.bad]
+            if kind in ("subset", "bag") or wrong.any():
+                yield self.memory.condition(kind, *terms), wrong
 
-    def _broken(self, kind: str, i: int, j: int, rows: NDArray[Any]) -> Bools:
+    def _all_broken(self, place: tuple[str, str, str], i: int, j: int) -> Bools:
+        """Return where a condition between two lists is violated; only new calls are looked at."""
+        held = self.memory.broken.get(place)
+        since = 0 if held is None else len(held)
+        if held is None or since < self.n:
+            found = self._broken(place[0], i, j, slice(since, None))
+            held = self.memory.broken[place] = found if held is None else np.concatenate([held, found])
+        return held
+
+    def _broken(self, kind: str, i: int, j: int, rows: NDArray[Any] | slice) -> Bools:
         """Return where a condition between two lists is violated."""
         a, b = self.lists[i][rows], self.lists[j][rows]
         if kind in ("each equal", "each differ"):
@@ -441,9 +311,13 @@ class Frame:
         return np.asarray(wrong)
 
     def _members(self) -> Iterator[tuple[Condition, Bools]]:
+        rooted = np.array([term.rooted for term in self.scalars], dtype=bool)
+        fitting: dict[frozenset[str], NDArray[Any]] = {}
         for j, other in enumerate(self.vectors):
-            fits = np.array([bool((kinds & self.vector_kinds[j]) - {"bool"}) for kinds in self.kinds], dtype=bool)
-            places = np.flatnonzero(fits)
+            wanted = self.vector_kinds[j] - {"bool"}
+            if wanted not in fitting:
+                fitting[wanted] = np.flatnonzero([not wanted.isdisjoint(kinds) for kinds in self.kinds])
+            places = fitting[wanted]
             if not len(places):
                 continue
             self.prior += len(places) * exp(-4.5 - other.cost)
@@ -454,12 +328,11 @@ class Frame:
                 facts |= {name: np.zeros(len(places), dtype=bool) for name in ("in", "out", "bad in", "bad out")}
             for refused, mark in ((False, ""), (True, "bad ")) if len(rows) else ():
                 some = rows[self.refused[rows] == refused]
-                codes = self.codes[places][:, some]
+                codes = self.codes[np.ix_(places, some)]
                 found = (codes[:, :, None] == array[some][None]).any(axis=2)
                 facts[mark + "in"] |= (found & (codes != 0)).any(axis=1)
                 facts[mark + "out"] |= (~found & (codes != 0)).any(axis=1)
-            tied = np.array([self.scalars[at].rooted for at in places.tolist()]) | facts["bad out"]
-            all_in = facts["in"] & ~facts["out"] & tied
+            all_in = facts["in"] & ~facts["out"] & (rooted[places] | facts["bad out"])
             none_in = ~facts["in"] & facts["bad in"] & bool(len(self.good))
             for at in np.flatnonzero(all_in | none_in):
                 i = int(places[at])

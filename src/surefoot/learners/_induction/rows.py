@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.learners._induction.columns import Frame, Memory, reduced
+from surefoot.learners._induction.columns import Frame
 from surefoot.learners._induction.growing import grow
+from surefoot.learners._induction.memory import PLAIN, Memory, reduced
 from surefoot.learners._induction.snapshots import Shelf
 from surefoot.learners._induction.terms import Program, Term, is_number
 
@@ -130,7 +131,8 @@ class Rows:
     def _read(state: Any, args: Any, program: Program, slots: list[int], columns: list[list[Any]]) -> None:
         found = program.run(state, args)
         for column, at in zip(columns, slots, strict=True):
-            column.append(reduced(found[at]))
+            value = found[at]
+            column.append(value if type(value) in PLAIN else reduced(value))
 
     def due(self) -> bool:
         """Say whether to look for more terms: at twice as many calls, at four times as many once the sample is full."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from surefoot.learners._induction.columns import reduced
 from surefoot.learners._induction.conditions import Condition
+from surefoot.learners._induction.memory import reduced
 from surefoot.learners._induction.pools import Pool
 from surefoot.learners._induction.rows import Rows
 
