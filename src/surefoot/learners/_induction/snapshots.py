@@ -71,16 +71,15 @@ def slice_of(state: Any, args: Mapping[str, Any]) -> Any:
     places = [(container, _at(kept, path)) for path, container in large]
     for hop in range(HOPS):
         found: set[Any] = set()
+        turned = [(key, other) for key in fresh if (other := _other(key)) is not None]
         for container, into in places:
             if isinstance(into, Partial):
-                for key in fresh:
+                for key in _keys_in(container, fresh, turned):
                     if budget and key not in into:
-                        known, record = _entry(container, key)
-                        if record is not _NONE:
-                            into[known] = record
-                            budget -= 1
-                            if hop + 1 < HOPS:
-                                scalars_of(record, found)
+                        record = into[key] = container[key]
+                        budget -= 1
+                        if hop + 1 < HOPS:
+                            scalars_of(record, found)
             else:
                 for record in container:
                     if isinstance(record, dict | Mapping) and budget:
@@ -97,24 +96,17 @@ def slice_of(state: Any, args: Mapping[str, Any]) -> Any:
     return kept
 
 
-_NONE = object()
+def _keys_in(table: Any, keys: set[Any], turned: list[tuple[Any, Any]]) -> list[Any]:
+    """Return which keys a table has, as it has them: JSON may have turned a number into text."""
+    found = list(keys & table.keys()) if type(table) is dict else [key for key in keys if key in table]
+    return found + [other for key, other in turned if other in table and key not in table]
 
 
-def _entry(table: Any, key: Any) -> tuple[Any, Any]:
-    """Return a key as the table has it, and its entry."""
-    try:
-        found = table.get(key, _NONE)
-    except TypeError:
-        found = _NONE
-    if found is not _NONE:
-        return key, found
-    other = str(key) if type(key) is int else int(key) if type(key) is str and key.isdigit() else None
-    if other is not None:
-        try:
-            return other, table[other]
-        except (KeyError, TypeError):
-            pass
-    return key, _NONE
+def _other(key: Any) -> Any:
+    """Return a number as text, and a text of digits as a number; None for other keys."""
+    if type(key) is int:
+        return str(key)
+    return int(key) if type(key) is str and key.isdigit() else None
 
 
 def _small(value: Any, path: tuple[Any, ...], large: list[tuple[tuple[Any, ...], Any]]) -> Any:
