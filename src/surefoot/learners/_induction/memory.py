@@ -106,6 +106,11 @@ class Memory:
             self.values.append(key)
         return known
 
+    def coded(self, values: Sequence[Any]) -> list[int]:
+        """Return the numbers that stand for values."""
+        get, code = self.intern.get, self.code
+        return [code(v) if type(v) is bool or (known := get(v)) is None else known for v in values]
+
     def scalar(self, term: Term, column: Sequence[Any], n: int) -> _Scalars:
         """Return a column of rank 0 as numbers."""
         held = self._scalars.get(term.key)
@@ -114,8 +119,7 @@ class Memory:
         known = len(held.codes)
         if known < n:
             fresh = column[known:n]
-            code = self.code
-            held.codes = np.concatenate([held.codes, np.array([code(v) for v in fresh], dtype=np.int32)])
+            held.codes = np.concatenate([held.codes, np.array(self.coded(fresh), dtype=np.int32)])
             figures = [v if type(v) is float or type(v) is int else np.nan for v in fresh]
             held.figures = np.concatenate([held.figures, np.array(figures, dtype=np.float64)])
             held.kinds |= _kinds(term, fresh)
@@ -133,11 +137,10 @@ class Memory:
             width = max(longest, held.array.shape[1])
             array = np.full((n, width), -1, dtype=np.int32)
             array[:known, : held.array.shape[1]] = held.array
-            code = self.code
             for at, value in enumerate(fresh, known):
                 if value is not MISSING and value:
                     few = value[:width]
-                    array[at, : len(few)] = [code(part) for part in few]
+                    array[at, : len(few)] = self.coded(few)
             held.array = array
             held.absent = np.concatenate([held.absent, np.array([v is MISSING for v in fresh], dtype=bool)])
             held.kinds |= _kinds(term, [x for v in fresh if v is not MISSING for x in v])
@@ -157,6 +160,9 @@ def _kinds(term: Term, found: Sequence[Any]) -> set[str]:
     """Return the types of a term's values, as far as they can be equal to those of other terms."""
     if term.op == "shape":
         return set()
-    names = {type(v).__name__ for v in found if v is not MISSING and v is not HERE}
+    types = set(map(type, found)) - {type(MISSING)}
+    names = {kind.__name__ for kind in types}
+    if str in types and all(v == HERE for v in found if type(v) is str):
+        names.discard("str")
     number = "count" if term.op == "len" else "number"
     return {number if name in ("int", "float") else name for name in names} - {"NoneType"}
