@@ -65,7 +65,8 @@ def merged(rows: list[Call], rule: Callable[[Any, Any], bool], **options: Any) -
     model = InducedActionModel(**options)
     for state, action, args in rows:
         kept = slice_of(state, args)
-        model._take(model._shelf.put(kept, args), kept, action, args, rule(state, args), None, None, None)
+        learner = model._learner
+        learner.take(learner.shelf.put(kept, args), kept, action, args, rule(state, args))
     return model.settle()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import exp, lgamma, log
 from typing import Any
 
@@ -11,124 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.learners._induction.conditions import TESTS, Condition
+from surefoot.learners._induction.memory import Bools, Memory, Tally
 from surefoot.learners._induction.terms import MEASURES, Term
 from surefoot.learners.vocabulary import MISSING
 
-__all__ = ["Frame", "HERE"]
+__all__ = ["Frame"]
 
-HERE = "…"
-"""Stands for a record or a list in a column: only that it is there matters."""
-Bools = NDArray[np.bool_]
-MOST_ELEMENTS = 48
-"""Only so many elements of a list are compared."""
 MOST_VALUES = 24
 """A closed set of values has at most so many: longer lists are of names, and the next one is new."""
+ROWS = 32
+"""So many calls are compared with one another's terms at once."""
 FEW_VALUES = 8
 """A term with at most so many values gives literals, one for each."""
-_SCALARS = (str, int, float, bool, type(None))
 
 
 def log_choose(n: int, k: int) -> float:
     """Return the logarithm of the number of ways to choose k of n."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-
-
-def reduced(value: Any) -> Any:
-    """Return a value as a column keeps it: what is no scalar is only there."""
-    if value is MISSING or isinstance(value, _SCALARS):
-        return value
-    if type(value) is tuple:
-        return tuple([v if v is MISSING or isinstance(v, _SCALARS) else HERE for v in value])
-    return HERE
-
-
-@dataclass
-class _Scalars:
-    """A column of scalars: a number for each value (0 `MISSING`, 1 a record), the figures, and the types met."""
-
-    codes: NDArray[np.int64]
-    figures: NDArray[np.float64]
-    kinds: set[str]
-
-
-@dataclass
-class _Lists:
-    """A column of lists: numbers for the elements, -1 past the end; where there is no list; the types met."""
-
-    array: NDArray[np.int64]
-    absent: Bools
-    kinds: set[str]
-
-
-class Memory:
-    """Numbers for values, and the columns that were turned into numbers: only what is new has to be turned."""
-
-    def __init__(self) -> None:
-        """Start with `MISSING` and the mark of records."""
-        self.intern: dict[Any, int] = {MISSING: 0, HERE: 1}
-        self.values: list[Any] = [MISSING, HERE]
-        self._scalars: dict[str, _Scalars] = {}
-        self._lists: dict[str, _Lists] = {}
-
-    def code(self, value: Any) -> int:
-        """Return the number that stands for a value in every column."""
-        key = ("bool", value) if type(value) is bool else value
-        known = self.intern.get(key)
-        if known is None:
-            known = self.intern[key] = len(self.values)
-            self.values.append(key)
-        return known
-
-    def scalar(self, term: Term, column: Sequence[Any], n: int) -> _Scalars:
-        """Return a column of rank 0 as numbers."""
-        held = self._scalars.get(term.key)
-        if held is None:
-            held = self._scalars[term.key] = _Scalars(np.zeros(0, np.int64), np.zeros(0), set())
-        known = len(held.codes)
-        if known < n:
-            fresh = column[known:n]
-            code = self.code
-            held.codes = np.concatenate([held.codes, np.array([code(v) for v in fresh], dtype=np.int64)])
-            figures = [v if type(v) is float or type(v) is int else np.nan for v in fresh]
-            held.figures = np.concatenate([held.figures, np.array(figures, dtype=np.float64)])
-            held.kinds |= _kinds(term, fresh)
-        return held
-
-    def list(self, term: Term, column: Sequence[Any], n: int) -> _Lists:
-        """Return a column of rank 1 as numbers."""
-        held = self._lists.get(term.key)
-        if held is None:
-            held = self._lists[term.key] = _Lists(np.full((0, 1), -1), np.zeros(0, dtype=bool), set())
-        known = len(held.absent)
-        if known < n:
-            fresh = column[known:n]
-            longest = min(MOST_ELEMENTS, max((len(v) for v in fresh if v is not MISSING), default=1))
-            width = max(longest, held.array.shape[1])
-            array = np.full((n, width), -1, dtype=np.int64)
-            array[:known, : held.array.shape[1]] = held.array
-            code = self.code
-            for at, value in enumerate(fresh, known):
-                if value is not MISSING and value:
-                    few = value[:width]
-                    array[at, : len(few)] = [code(part) for part in few]
-            held.array = array
-            held.absent = np.concatenate([held.absent, np.array([v is MISSING for v in fresh], dtype=bool)])
-            held.kinds |= _kinds(term, [x for v in fresh if v is not MISSING for x in v])
-        return held
-
-    def keep(self, keys: set[str]) -> None:
-        """Forget the columns of other terms."""
-        self._scalars = {key: held for key, held in self._scalars.items() if key in keys}
-        self._lists = {key: held for key, held in self._lists.items() if key in keys}
-
-
-def _kinds(term: Term, found: Sequence[Any]) -> set[str]:
-    """Return the types of a term's values, as far as they can be equal to those of other terms."""
-    if term.op == "shape":
-        return set()
-    names = {type(v).__name__ for v in found if v is not MISSING and v is not HERE}
-    number = "count" if term.op == "len" else "number"
-    return {number if name in ("int", "float") else name for name in names} - {"NoneType"}
 
 
 class Frame:
@@ -143,6 +41,8 @@ class Frame:
         computed: terms whose numbers the action's effects hold.
         touched: (part of the state, field) that the action was seen to change.
         prior: sum of exp(-cost) over all conditions that were looked at.
+        seqs: the places of the calls in the journal.
+        memo: what was worked out from these columns alone, by what it is: they never change.
     """
 
     def __init__(
@@ -156,6 +56,9 @@ class Frame:
     ) -> None:
         """Sort the terms by what they hold."""
         self.refused = refused
+        self.memo: dict[Any, Any] = {}
+        self._ranges: tuple[NDArray[Any], ...] = ()
+        self.seqs: list[int | None] = []
         self.computed: frozenset[str] = frozenset()
         self.n = len(refused)
         self.touched = touched
@@ -168,7 +71,7 @@ class Frame:
         self.vectors: list[Term] = []
         self.numbers: list[Term] = []
         self.look_ups: list[Term] = []
-        self.lists: list[NDArray[np.int64]] = []
+        self.lists: list[NDArray[np.int32]] = []
         self.absent: list[Bools] = []
         self.kinds: list[frozenset[str]] = []
         self.vector_kinds: list[frozenset[str]] = []
@@ -195,7 +98,7 @@ class Frame:
             if not np.isnan(held.figures).all():
                 self.numbers.append(term)
                 figures.append(held.figures)
-        self.codes = np.array(codes, dtype=np.int64).reshape(len(self.scalars), self.n)
+        self.codes = np.array(codes, dtype=np.int32).reshape(len(self.scalars), self.n)
         self.figures = np.array(figures, dtype=np.float64).reshape(len(self.numbers), self.n)
 
     # -- conditions that no accepted call violates -------------------------------------------------------------------
@@ -220,25 +123,30 @@ class Frame:
             bad = self.codes[at][self.bad]
             if (bad == nothing).any() and nothing > 0:
                 good = self.codes[at][self.good]
-                self.prior += exp(-Condition("known", (term,)).cost)
+                known = self.memory.condition("known", term)
+                self.prior += exp(-known.cost)
                 if not ((good == nothing) | (good == 0)).any():
-                    yield Condition("known", (term,)), (bad == nothing) | (bad == 0)
+                    yield known, (bad == nothing) | (bad == 0)
         test = TESTS["present"]
         for term in self.look_ups:
             column = self.column[term.key]
-            self.prior += exp(-Condition("present", (term,)).cost)
+            there = self.memory.condition("present", term)
+            self.prior += exp(-there.cost)
             if all(test(column[i]) for i in self.good):
-                yield Condition("present", (term,)), np.array([not test(column[i]) for i in self.bad], dtype=bool)
+                yield there, np.array([not test(column[i]) for i in self.bad], dtype=bool)
 
     def _domains(self) -> Iterator[tuple[Condition, Bools]]:
         back = self.memory.values
         for at, term in enumerate(self.scalars):
             codes = self.codes[at]
-            allowed = np.unique(codes[self.good])
-            seen = np.unique(codes)
-            self.prior += exp(-Condition("domain", (term,)).cost)
-            if len(allowed) > MOST_VALUES:
+            self.prior += exp(-self.memory.condition("domain", term).cost)
+            if ("domain", term.key, term.key) in self.memory.dead:
                 continue
+            allowed = np.unique(codes[self.good])
+            if len(allowed) > MOST_VALUES:
+                self.memory.dead.add(("domain", term.key, term.key))
+                continue
+            seen = np.unique(codes)
             bad = ~np.isin(codes[self.bad], allowed)
             _, counts = np.unique(codes[self.good], return_counts=True)
             extra = log_choose(len(seen), len(allowed)) + self._open(counts)
@@ -256,6 +164,9 @@ class Frame:
     def _each_domains(self) -> Iterator[tuple[Condition, Bools]]:
         back = self.memory.values
         for term, array, absent in zip(self.vectors, self.lists, self.absent, strict=True):
+            self.prior += exp(-self.memory.condition("each domain", term).cost)
+            if ("each domain", term.key, term.key) in self.memory.dead:
+                continue
             good = np.sort(array[self.good], axis=1)
             fresh = good >= 0
             fresh[:, 1:] &= good[:, 1:] != good[:, :-1]
@@ -263,8 +174,8 @@ class Frame:
             if absent[self.good].any():
                 allowed = np.union1d(allowed, [0])
             seen = np.unique(array[array >= 0])
-            self.prior += exp(-Condition("each domain", (term,)).cost)
             if len(allowed) > MOST_VALUES:
+                self.memory.dead.add(("each domain", term.key, term.key))
                 continue
             bad = array[self.bad]
             wrong: Bools = np.asarray(((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1))
@@ -273,23 +184,55 @@ class Frame:
             extra = log_choose(len(np.union1d(seen, allowed)), len(allowed)) + self._open(counts)
             yield Condition("each domain", (term,), frozenset(back[c] for c in allowed.tolist()), extra), wrong
 
+    def _tally(self, name: str, terms: Sequence[Term]) -> tuple[Tally, NDArray[Any]]:
+        """Return what was found of tests on these terms, and the calls that came since, which then count as seen."""
+        names = tuple([term.key for term in terms])
+        tally = self.memory.tallies.get(name)
+        if tally is None or tally.names != names:
+            tally = self.memory.tallies[name] = Tally(names, 0, {})
+        rows = np.arange(tally.upto, self.n)
+        tally.upto = self.n
+        return tally, rows
+
+    def _met(self) -> dict[str, Bools]:
+        """Return which two scalars were equal in some accepted and in some refused call, and which differed in one."""
+        tally, rows = self._tally("same", self.scalars)
+        found, many = tally.facts, len(self.scalars)
+        if not found:
+            found |= {name: np.zeros((many, many), dtype=bool) for name in ("met", "met bad", "apart")}
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS]
+            for refused, name in ((False, "met"), (True, "met bad")):
+                codes = self.codes[:, some[self.refused[some] == refused]]
+                if codes.shape[1]:
+                    same = codes[:, None, :] == codes[None, :, :]
+                    found[name] |= (same & (codes != 0)[:, None, :]).any(axis=2)
+                    if not refused:
+                        found["apart"] |= ~same.all(axis=2)
+        return found
+
+    def _alike(self) -> Bools:
+        """Return which two scalars hold values of one kind."""
+        kinds = sorted(frozenset[str]().union(*self.kinds))
+        held = np.zeros((len(self.kinds), len(kinds)), dtype=bool)
+        for at, mine in enumerate(self.kinds):
+            held[at] = [kind in mine for kind in kinds]
+        return np.asarray(held @ held.T)
+
     def _pairs_of_scalars(self) -> Iterator[tuple[Condition, Bools]]:
         good, bad = self.codes[:, self.good], self.codes[:, self.bad]
-        first = good[:, :48]
+        found = self._met()
+        fits: Bools = np.triu(self._alike(), 1)
+        filled = np.asarray(good.any(axis=1))
         for i, one in enumerate(self.scalars[:-1]):
-            fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
-            same = (first[i] == first[i + 1 :]).all(axis=1)
-            never = ~((first[i] == first[i + 1 :]) & (first[i] != 0)).any(axis=1)
-            self.prior += float(fits.sum()) * exp(-4.0 - one.cost)
-            for j in np.flatnonzero(same & fits) + i + 1:
-                if (good[i] == good[j]).all() and good[i].any():
+            self.prior += float(fits[i].sum()) * exp(-4.0 - one.cost)
+            if filled[i]:
+                for j in np.flatnonzero(fits[i] & ~found["apart"][i]).tolist():
                     wrong = bad[i] != bad[j]
                     if wrong.any() or one.rooted != self.scalars[j].rooted:
-                        yield Condition("equal", (one, self.scalars[j])), wrong
-            for j in np.flatnonzero(never & fits) + i + 1:
-                wrong = (bad[i] == bad[j]) & (bad[i] != 0)
-                if wrong.any() and not ((good[i] == good[j]) & (good[i] != 0)).any():
-                    yield Condition("differ", (one, self.scalars[j])), wrong
+                        yield self.memory.condition("equal", one, self.scalars[j]), wrong
+            for j in np.flatnonzero(fits[i] & found["met bad"][i] & ~found["met"][i]).tolist():
+                yield self.memory.condition("differ", one, self.scalars[j]), (bad[i] == bad[j]) & (bad[i] != 0)
 
     def _pairs_of_vectors(self) -> Iterator[tuple[Condition, Bools]]:
         for i, one in enumerate(self.vectors):
@@ -297,9 +240,10 @@ class Frame:
                 self._count_pairs(i)
             if one.rooted:
                 repeated = self._repeated(i)
-                self.prior += exp(-Condition("distinct", (one,)).cost)
+                distinct = self.memory.condition("distinct", one)
+                self.prior += exp(-distinct.cost)
                 if not repeated[self.good].any():
-                    yield Condition("distinct", (one,)), repeated[self.bad]
+                    yield distinct, repeated[self.bad]
             for j, other in enumerate(self.vectors):
                 if i == j or not (self.vector_kinds[i] & self.vector_kinds[j]) - {"bool"}:
                     continue
@@ -321,15 +265,31 @@ class Frame:
             ("each equal", "each differ") if near else ()
         ):
             self.prior += exp(-5.0 - terms[1].cost)
-            if self._broken(kind, i, j, self.good[:48]).any():
+            place = (kind, terms[0].key, terms[1].key)
+            if place in self.memory.dead:
                 continue
-            if self._broken(kind, i, j, self.good).any():
+            if place not in self.memory.broken and self._broken(kind, i, j, self.good[:48]).any():
+                self.memory.dead.add(place)
                 continue
-            wrong = self._broken(kind, i, j, self.bad)
-            if wrong.any() or kind in ("subset", "bag"):
-                yield Condition(kind, terms), wrong
+            broken = self._all_broken(place, i, j)
+            if broken[self.good].any():
+                self.memory.dead.add(place)
+                self.memory.broken.pop(place)
+                continue
+            wrong = broken[self.bad]
+            if kind in ("subset", "bag") or wrong.any():
+                yield self.memory.condition(kind, *terms), wrong
 
-    def _broken(self, kind: str, i: int, j: int, rows: NDArray[Any]) -> Bools:
+    def _all_broken(self, place: tuple[str, str, str], i: int, j: int) -> Bools:
+        """Return where a condition between two lists is violated; only new calls are looked at."""
+        held = self.memory.broken.get(place)
+        since = 0 if held is None else len(held)
+        if held is None or since < self.n:
+            found = self._broken(place[0], i, j, slice(since, None))
+            held = self.memory.broken[place] = found if held is None else np.concatenate([held, found])
+        return held
+
+    def _broken(self, kind: str, i: int, j: int, rows: NDArray[Any] | slice) -> Bools:
         """Return where a condition between two lists is violated."""
         a, b = self.lists[i][rows], self.lists[j][rows]
         if kind in ("each equal", "each differ"):
@@ -351,32 +311,43 @@ class Frame:
         return np.asarray(wrong)
 
     def _members(self) -> Iterator[tuple[Condition, Bools]]:
+        rooted = np.array([term.rooted for term in self.scalars], dtype=bool)
+        fitting: dict[frozenset[str], NDArray[Any]] = {}
         for j, other in enumerate(self.vectors):
-            fits = np.array([bool((kinds & self.vector_kinds[j]) - {"bool"}) for kinds in self.kinds], dtype=bool)
-            places = np.flatnonzero(fits)
+            wanted = self.vector_kinds[j] - {"bool"}
+            if wanted not in fitting:
+                fitting[wanted] = np.flatnonzero([not wanted.isdisjoint(kinds) for kinds in self.kinds])
+            places = fitting[wanted]
             if not len(places):
                 continue
             self.prior += len(places) * exp(-4.5 - other.cost)
             array = self.lists[j]
-            there = self.codes[places][:, self.good] != 0
-            good = (self.codes[places][:, self.good, None] == array[self.good][None]).any(axis=2) & there
-            all_in, none_in = (good | ~there).all(axis=1) & good.any(axis=1), ~good.any(axis=1)
+            tally, rows = self._tally(other.key, [self.scalars[at] for at in places.tolist()])
+            facts = tally.facts
+            if not facts:
+                facts |= {name: np.zeros(len(places), dtype=bool) for name in ("in", "out", "bad in", "bad out")}
+            for refused, mark in ((False, ""), (True, "bad ")) if len(rows) else ():
+                some = rows[self.refused[rows] == refused]
+                codes = self.codes[np.ix_(places, some)]
+                found = (codes[:, :, None] == array[some][None]).any(axis=2)
+                facts[mark + "in"] |= (found & (codes != 0)).any(axis=1)
+                facts[mark + "out"] |= (~found & (codes != 0)).any(axis=1)
+            all_in = facts["in"] & ~facts["out"] & (rooted[places] | facts["bad out"])
+            none_in = ~facts["in"] & facts["bad in"] & bool(len(self.good))
             for at in np.flatnonzero(all_in | none_in):
                 i = int(places[at])
                 mine = self.codes[i][self.bad]
                 bad = (mine[:, None] == array[self.bad]).any(axis=1) & (mine != 0)
-                one = self.scalars[i]
                 if all_in[at]:
-                    wrong = ~bad & (mine != 0)
-                    if wrong.any() or one.rooted:
-                        yield Condition("member", (one, other)), wrong
-                elif none_in[at] and bad.any() and len(self.good):
-                    yield Condition("not member", (one, other)), bad
+                    yield self.memory.condition("member", self.scalars[i], other), ~bad & (mine != 0)
+                else:
+                    yield self.memory.condition("not member", self.scalars[i], other), bad
 
     def _numbers(self) -> Iterator[tuple[Condition, Bools]]:
         good, bad = self.figures[:, self.good], self.figures[:, self.bad]
         if not good.shape[1]:
             return
+        more = self._compared()
         with np.errstate(invalid="ignore"):
             for i, one in enumerate(self.numbers):
                 self.prior += 2 * exp(-3.0 - one.cost) + 2 * len(self.numbers) * exp(-5.0 - one.cost)
@@ -397,21 +368,41 @@ class Frame:
                             near = odd.max() if kind == "at least" else odd.min()
                             yield Condition(kind, (one,), _plain(bound), step, near=_plain(near)), wrong
                 fits = self._comparable(i)
-                for kind, broken in (("le", np.greater), ("lt", np.greater_equal)):
-                    alive = ~broken(good[i], good).any(axis=1)
-                    wrong = broken(bad[i], bad)
-                    both = (~np.isnan(good[i]) & ~np.isnan(good)).any(axis=1)
-                    keep = wrong.any(axis=1) if kind == "lt" else wrong.any(axis=1) | both
-                    for j in np.flatnonzero(alive & keep & fits):
+                for kind, alive, keep in (
+                    ("le", ~more["gt"][i], more["gt bad"][i] | more["both"][i]),
+                    ("lt", ~more["ge"][i], more["ge bad"][i]),
+                ):
+                    for j in np.flatnonzero(alive & keep & fits).tolist():
                         if j != i:
-                            yield Condition(kind, (one, self.numbers[j])), wrong[j]
+                            wrong = bad[i] > bad[j] if kind == "le" else bad[i] >= bad[j]
+                            yield self.memory.condition(kind, one, self.numbers[j]), wrong
+
+    def _compared(self) -> dict[str, Bools]:
+        """Return which number was more, or not less, than which in some accepted, and in some refused call."""
+        tally, rows = self._tally("more", self.numbers)
+        found, many = tally.facts, len(self.numbers)
+        if not found:
+            found |= {name: np.zeros((many, many), dtype=bool) for name in ("gt", "ge", "both", "gt bad", "ge bad")}
+        for start in range(0, len(rows), ROWS):
+            some = rows[start : start + ROWS]
+            for refused, mark in ((False, ""), (True, " bad")):
+                figures = self.figures[:, some[self.refused[some] == refused]]
+                if figures.shape[1]:
+                    found["gt" + mark] |= (figures[:, None, :] > figures[None, :, :]).any(axis=2)
+                    found["ge" + mark] |= (figures[:, None, :] >= figures[None, :, :]).any(axis=2)
+                    if not refused:
+                        known = (~np.isnan(figures)).astype(np.float32)
+                        found["both"] |= known @ known.T > 0
+        return found
 
     def _comparable(self, i: int) -> Bools:
         """Return which numbers a number can be compared with: counts with whole numbers, and where ranges overlap."""
-        low, high = np.nanmin(self.figures, axis=1), np.nanmax(self.figures, axis=1)
-        known = ~np.isnan(self.figures)
-        whole = ((self.figures == np.round(self.figures)) | ~known).all(axis=1)
-        counts = np.array([t.op == "len" for t in self.numbers])
+        if not self._ranges:
+            known = ~np.isnan(self.figures)
+            whole = ((self.figures == np.round(self.figures)) | ~known).all(axis=1)
+            counts = np.array([t.op == "len" for t in self.numbers])
+            self._ranges = np.nanmin(self.figures, axis=1), np.nanmax(self.figures, axis=1), whole, counts
+        low, high, whole, counts = self._ranges
         fits = (high[i] >= low) & (high >= low[i])
         return np.asarray(fits & (whole if counts[i] else (~counts | whole[i])))
 
@@ -419,6 +410,13 @@ class Frame:
 
     def literals(self, most: int = 600) -> tuple[list[Condition], Bools]:
         """Return simple conditions that some calls violate and others do not, and where each is violated."""
+        known = self.memo.get(("literals", most))
+        if known is None:
+            known = self.memo["literals", most] = self._literals(most)
+        found: tuple[list[Condition], Bools] = known
+        return found
+
+    def _literals(self, most: int) -> tuple[list[Condition], Bools]:
         found: list[tuple[Condition, Bools]] = []
 
         def add(one: Condition, other: Condition, wrong: Bools) -> None:
@@ -444,27 +442,28 @@ class Frame:
         for term in self.look_ups:
             if not term.rank:
                 wrong = np.array([v is MISSING for v in self.column[term.key][: self.n]], dtype=bool)
-                add(Condition("present", (term,)), Condition("absent", (term,)), wrong)
+                add(self.memory.condition("present", term), self.memory.condition("absent", term), wrong)
+        alike = self._alike()
         for i, one in enumerate(self.scalars[:-1]):
-            fits = np.array([bool(self.kinds[i] & kinds) for kinds in self.kinds[i + 1 :]])
+            fits = alike[i, i + 1 :]
             same = (self.codes[i] == self.codes[i + 1 :]) & (self.codes[i] != 0)
             shares = same.sum(axis=1)
             for j in np.flatnonzero(fits & (shares >= 2) & (shares <= self.n - 2)).tolist():
                 terms = (one, self.scalars[i + 1 + j])
-                add(Condition("equal", terms), Condition("differ", terms), ~same[j])
+                add(self.memory.condition("equal", *terms), self.memory.condition("differ", *terms), ~same[j])
         with np.errstate(invalid="ignore"):
             for i, one in enumerate(self.numbers):
                 above = self.figures[i] > self.figures
-                below = self.figures[i] < self.figures
-                fits = self._comparable(i)
-                for j in np.flatnonzero(fits).tolist():
-                    if j != i and above[j].sum() >= 2 and below[j].sum() >= 2:
-                        found.append((Condition("le", (one, self.numbers[j])), above[j]))
+                often = (above.sum(axis=1) >= 2) & ((self.figures[i] < self.figures).sum(axis=1) >= 2)
+                for j in np.flatnonzero(self._comparable(i) & often).tolist():
+                    if j != i:
+                        found.append((self.memory.condition("le", one, self.numbers[j]), above[j]))
         for j, other in enumerate(self.vectors):
             for i, one in enumerate(self.scalars):
                 if one.rooted and (self.kinds[i] & self.vector_kinds[j]) - {"bool"}:
                     wrong = ~(self.codes[i][:, None] == self.lists[j]).any(axis=1) & (self.codes[i] != 0)
-                    add(Condition("member", (one, other)), Condition("not member", (one, other)), wrong)
+                    both = self.memory.condition("member", one, other), self.memory.condition("not member", one, other)
+                    add(*both, wrong)
         found.sort(key=lambda pair: (pair[0].cost, pair[0].key))
         kept: list[tuple[Condition, Bools]] = []
         seen: dict[bytes, int] = {}

@@ -12,6 +12,8 @@ from surefoot.learners.vocabulary import MISSING
 __all__ = ["Condition", "joint_cost"]
 
 Check = Callable[[Sequence[Any]], bool]
+FEW = 12
+"""Up to so many elements are counted one by one."""
 
 _KIND_COSTS = {
     "present": 0.5,
@@ -268,7 +270,10 @@ def _subset(a: Any, b: Any) -> bool:
         return True
     if b is MISSING:
         return not a
-    return all(value in b for value in a)
+    for value in a:
+        if value not in b:
+            return False
+    return True
 
 
 def _bag(a: Any, b: Any) -> bool:
@@ -279,6 +284,12 @@ def _bag(a: Any, b: Any) -> bool:
     if len(a) == 1:
         return a[0] in b
     try:
+        hash(a), hash(b)  # elements that have no hash are not compared
+        if len(a) <= FEW:
+            for value in a:
+                if a.count(value) > b.count(value):
+                    return False
+            return True
         return Counter(a) <= Counter(b)
     except TypeError:
         return True

@@ -69,6 +69,13 @@ def never_together(pool: Pool) -> list[Condition]:
     """
     if not 4 <= pool.accepted <= FEW_ACCEPTED:
         return []
+    memo = pool.frame.memo
+    if "never together" not in memo:
+        memo["never together"] = _never_together(pool)
+    return list(memo["never together"])
+
+
+def _never_together(pool: Pool) -> list[Condition]:
     literals, wrong = pool.frame.literals()
     near = [
         i
@@ -103,6 +110,14 @@ def regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:
     """
     if leftover < FEW_ODD:
         return leftover, []
+    memo, place = pool.frame.memo, ("regions", pool.open.tobytes())
+    if place not in memo:
+        memo[place] = _regions(pool, leftover)
+    odd, around = memo[place]
+    return odd, list(around)
+
+
+def _regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:
     literals, wrong = pool.frame.literals()
     good = wrong[:, pool.frame.good]
     left = wrong[:, pool.frame.bad][:, pool.open]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.learners._induction.columns import HERE
 from surefoot.learners._induction.conditions import Condition
+from surefoot.learners._induction.memory import HERE
 from surefoot.learners._induction.results import Chosen
 from surefoot.learners._induction.terms import Term
 from surefoot.learners.vocabulary import MISSING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from surefoot.learners._induction.conditions import Check, Condition
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.selecting import STRONG
 from surefoot.learners._induction.terms import Program, Term
+from surefoot.learners._induction.watching import Watch
 from surefoot.learners._induction.weighing import odd_values
 
 __all__ = ["Answer", "Judge", "terms_of"]
@@ -75,7 +77,7 @@ class Judge:
             )
             for one in known.chosen
         ]
-        self._doubts = [(c, c.check(index)) for c in known.doubts]
+        self._doubts = Watch(known.doubts, index)
         self._proofs = None if known.proofs is None else [(c.check(index), bits) for c, bits in proofs]
 
     def __call__(self, state: Any, args: Mapping[str, Any]) -> Answer:
@@ -119,9 +121,9 @@ class Judge:
             share = f"{known.missed:.0%} of the calls" if known.missed < 1 else "all calls"
             return Answer("unknown", f"{share} show a reason met once, or none: there may be more", 0, 0.0)
         self._after.continue_with(slots)
-        for condition, check in self._doubts:
-            if not check(slots):
-                return Answer("unknown", f"never accepted: not ({condition})", 0, 0.0, condition)
+        doubted = self._doubts.first(slots)
+        if doubted is not None:
+            return Answer("unknown", f"never accepted: not ({doubted})", 0, 0.0, doubted)
         if self._proofs is not None and not self._proved(slots):
             return Answer("unknown", "no accepted call violated all the literals that this one does", 0, 0.0)
         return Answer(
@@ -150,6 +152,13 @@ class Judge:
         beyond = value <= condition.near if condition.kind == "at least" else value >= condition.near
         return chosen.score if beyond else 0.0
 
+    def renewed(self, known: Knowledge) -> Judge:
+        """Return a judge by other weights of the same conditions: what reads them is shared."""
+        made = copy(self)
+        made.known = known
+        made._lines = [line._replace(chosen=one) for line, one in zip(self._lines, known.chosen, strict=True)]
+        return made
+
     def without(self, wrong: frozenset[str]) -> Judge:
         """Return a judge that no longer asks for conditions that an accepted call violated."""
         known = self.known
@@ -160,11 +169,12 @@ class Judge:
         ]
         doubts = [c for c in known.doubts if c.key not in wrong]
         gone = len(chosen) < len(known.chosen)  # what it explained has no reason now
-        return Judge(replace(known, chosen=chosen, doubts=doubts, missed=1.0 if gone else known.missed))
+        missed = 1.0 if gone else known.missed
+        return Judge(replace(known, chosen=chosen, doubts=doubts, missed=missed, source=None))
 
     def doubted(self) -> Judge:
         """Return a judge that accepts nothing: a refusal came that nothing explains."""
-        return Judge(replace(self.known, missed=1.0))
+        return self.renewed(replace(self.known, missed=1.0))
 
     def violated(self, state: Any, args: Mapping[str, Any]) -> list[tuple[Condition, float, str]]:
         """Return each condition (chosen, rival or in doubt) that a call violates, with what speaks for it."""
@@ -174,7 +184,7 @@ class Judge:
             if not check(slots):
                 found.append((chosen.condition, chosen.score, "chosen"))
             found += [(r, chosen.score - by, "rival") for r, agree, by in rivals if not agree(slots)]
-        found += [(c, 0.0, "doubt") for c, check in self._doubts if not check(slots)]
+        found += [(c, 0.0, "doubt") for c in self._doubts.violated(slots)]
         return found
 
     def values(self, state: Any, args: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -23,6 +23,8 @@ EXPECTED = 4.0
 """How many conditions an action is expected to have, before anything is seen."""
 MOST_PAIRS = 300
 """The most pairs of literals that are taken up."""
+MOST_KEPT = 64
+"""So many results are remembered before they are forgotten."""
 WORD = 20.0
 """What a person's word is worth, in nats."""
 Bools = NDArray[np.bool_]
@@ -47,15 +49,20 @@ class Pool:
         self.found = list(frame.survivors())
         self.many = max(0.0, log(max(frame.prior, 1e-9) / EXPECTED))
         self._singles = len(self.found)
+        self._changed = True
         self.reset()
 
     def reset(self) -> None:
         """Forget what was picked, and the pairs."""
         self.found = self.found[: self._singles]
+        if len(self.frame.memo) > MOST_KEPT:
+            self.frame.memo.clear()
         self.open = np.ones(self.refused, dtype=bool)
         self.picked: list[int] = []
-        self.loose: set[int] = set()
-        self._tabulate()
+        if self._changed:
+            self.loose: set[int] = set()
+            self._tabulate()
+            self._changed = False
 
     def _tabulate(self) -> None:
         self.wrong = (
@@ -85,8 +92,13 @@ class Pool:
         odd = {m for m in np.unique(messages[self.open]).tolist() if m >= 0} - self.loose
         self.loose |= odd
         if odd:
+            self._changed = True
             self._tabulate()
         return bool(odd)
+
+    def place(self) -> tuple[Any, ...]:
+        """Return what tells the state of the selection from others, for what the frame remembers."""
+        return self.open.tobytes(), tuple([c.key for c, _ in self.found[self._singles :]]), frozenset(self.loose)
 
     def denies(self, condition: Condition) -> bool:
         """Say whether an accepted call of this action violates a condition that it could have."""
@@ -111,9 +123,20 @@ class Pool:
         """Add conditions of the form "one or the other" that explain what is left open."""
         if self.open.sum() < 2 or not self.accepted:
             return False
+        place = ("pairs", *self.place())
+        more = self.frame.memo.get(place)
+        if more is None:
+            more = self.frame.memo[place] = self._pairs()
+        if more:
+            self.found += more
+            self._changed = True
+            self._tabulate()
+        return bool(more)
+
+    def _pairs(self) -> list[tuple[Condition, Bools]]:
         literals, wrong = self.frame.literals()
         if not literals:
-            return False
+            return []
         good = wrong[:, self.frame.good].astype(np.float32)
         bad = wrong[:, self.frame.bad]
         left = bad[:, self.open].astype(np.float32)
@@ -125,12 +148,12 @@ class Pool:
         uncovered = int(self.open.sum())
         rows, columns = np.nonzero(np.triu(clear, 1))
         if not len(rows):
-            return False
+            return []
         worth = self.worth(explained[rows, columns], uncovered)
         price = np.array([literals[place].cost for place in places.tolist()])
         costs = price[rows] + price[columns]
         order = np.argsort(-(worth - costs), kind="stable")[:MOST_PAIRS]
-        added = False
+        found = []
         for at in order.tolist():
             one, other = literals[places[rows[at]]], literals[places[columns[at]]]
             pair = Condition("either", (*one.terms, *other.terms), (one, other), self.many)
@@ -138,11 +161,8 @@ class Pool:
                 continue
             both = bad[places[rows[at]]] & bad[places[columns[at]]]
             if float(worth[at]) - pair.cost > -DOUBT:
-                self.found.append((pair, both))
-                added = True
-        if added:
-            self._tabulate()
-        return added
+                found.append((pair, both))
+        return found
 
 
 def likelihood(uncovered: Any, accepted: int) -> Any:

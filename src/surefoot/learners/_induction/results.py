@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot.learners._induction.conditions import Condition
@@ -34,3 +34,10 @@ class Knowledge:
     refused: int
     missed: float
     proofs: list[tuple[Condition, int]] | None = None
+    source: Knowledge | None = field(default=None, repr=False, compare=False)
+    """What this is a copy of: copies differ in their weights alone, and read the same conditions."""
+
+    def copy(self) -> Knowledge:
+        """Return knowledge whose weights can be changed without changing those of this one."""
+        chosen = [replace(one, values=dict(one.values)) for one in self.chosen]
+        return replace(self, chosen=chosen, source=self.source or self)

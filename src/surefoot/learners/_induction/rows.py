@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from surefoot.learners._induction.columns import Frame, Memory, reduced
+from surefoot.learners._induction.columns import Frame
 from surefoot.learners._induction.growing import grow
+from surefoot.learners._induction.memory import PLAIN, Memory, reduced
 from surefoot.learners._induction.snapshots import Shelf
 from surefoot.learners._induction.terms import Program, Term, is_number
 
@@ -17,6 +19,15 @@ __all__ = ["Rows"]
 
 SAMPLE = 64
 """How many calls are looked at to find terms."""
+MOST = 4096
+"""Of an action at most so many accepted calls, and so many refused ones, are kept: those of the lowest hashes."""
+MOST_ODD = 512
+"""Beyond these, so many that went against what was said of them are kept."""
+SLACK = 1.25
+"""Calls are let go of when there are this many times too many."""
+
+
+_HIGHEST = (1 << 128) - 1
 
 
 class Rows:
@@ -29,6 +40,8 @@ class Rows:
         seqs: the places in the journal, None without one.
         amounts: by place of an accepted call, the numbers in its effect (their absolute values, to the cent).
         touched: (part of the state, field) that the effects of accepted calls name.
+        totals: how many calls were accepted and refused, kept or not.
+        digest: of all calls ever appended, whatever their order: the sum of their hashes.
     """
 
     def __init__(self, shelf: Shelf) -> None:
@@ -42,7 +55,12 @@ class Rows:
         self.amounts: dict[int, frozenset[float]] = {}
         self.terms: list[Term] = []
         self.columns: list[list[Any]] = []
+        self.totals = [0, 0]
+        self.digest = 0
         self._marks: list[int] = []
+        self._hashes: list[int] = []
+        self._odd: list[bool] = []
+        self._limits = [_HIGHEST, _HIGHEST]
         self._memory = Memory()
         self._program = Program(())
         self._slots: list[int] = []
@@ -52,33 +70,79 @@ class Rows:
         """Return how many there are."""
         return len(self.kept)
 
+    @property
+    def total(self) -> int:
+        """Return how many calls were appended, kept or not."""
+        return sum(self.totals)
+
     def add(
-        self, kept: tuple[int, ...], state: Any, args: Mapping[str, Any], refused: bool, message: int, seq: Any
+        self,
+        kept: tuple[int, ...],
+        state: Any,
+        args: Mapping[str, Any],
+        refused: bool,
+        message: int = -1,
+        seq: int | None = None,
+        *,
+        odd: bool = False,
     ) -> None:
-        """Append a call; `state` may be its slice."""
+        """Append a call; `state` may be its slice. When there are too many, one that is not `odd` may not be kept."""
+        data = self._shelf.bytes_of(kept)
+        place = int.from_bytes(hashlib.blake2b(data, digest_size=16, key=b"%d" % refused).digest(), "little")
+        self.totals[refused] += 1
+        self.digest = (self.digest + place) & _HIGHEST
+        if place > self._limits[refused] and not odd:
+            self._shelf.drop(kept)
+            return
         self.kept.append(kept)
         self.refused.append(refused)
         self.messages.append(message)
         self.seqs.append(seq)
-        self._marks.append(zlib.crc32(self._shelf.bytes_of(kept)))
+        self._marks.append(zlib.crc32(data))
+        self._hashes.append(place)
+        self._odd.append(odd)
         if self.terms:
             self._read(state, args, self._program, self._slots, self.columns)
+        if len(self) > SLACK * (2 * MOST + MOST_ODD):
+            self.trim()
+
+    def trim(self) -> None:
+        """Let go of what there is too much of. What stays does not depend on the order, but for what was odd."""
+        places: set[int] = set()
+        for refused in (False, True):
+            mine = sorted((self._hashes[at], at) for at, bad in enumerate(self.refused) if bad == refused)
+            if len(mine) > MOST:
+                self._limits[refused] = min(self._limits[refused], mine[MOST - 1][0])
+            places.update(at for _, at in mine[:MOST])
+            places.update([at for _, at in mine[MOST:] if self._odd[at]][: MOST_ODD // 2])
+        if len(places) == len(self):
+            return
+        stay = sorted(places)
+        for at in set(range(len(self))) - places:
+            self._shelf.drop(self.kept[at])
+        moved = {at: new for new, at in enumerate(stay)}
+        self.amounts = {moved[at]: found for at, found in self.amounts.items() if at in moved}
+        lists: list[list[Any]] = [self.kept, self.refused, self.messages, self.seqs]
+        for held in (*lists, self._marks, self._hashes, self._odd, *self.columns):
+            held[:] = [held[at] for at in stay]
+        self._memory = Memory()
 
     @staticmethod
     def _read(state: Any, args: Any, program: Program, slots: list[int], columns: list[list[Any]]) -> None:
         found = program.run(state, args)
         for column, at in zip(columns, slots, strict=True):
-            column.append(reduced(found[at]))
+            value = found[at]
+            column.append(value if type(value) in PLAIN else reduced(value))
 
     def due(self) -> bool:
-        """Say whether there are enough new calls to look for more terms."""
-        return len(self) >= self._grown + max(1, self._grown // 2)
+        """Say whether to look for more terms: at twice as many calls, at four times as many once the sample is full."""
+        return self.total >= (4 if self._grown >= SAMPLE else 2) * self._grown
 
     def regrow(self) -> None:
         """Look for terms again, in a sample that does not depend on the order of observation."""
         order = sorted(range(len(self)), key=lambda at: (self._marks[at], self.kept[at]))[:SAMPLE]
         sample = [self._shelf.get(self.kept[at]) for at in order]
-        self._grown = len(self)
+        self._grown = self.total
         terms = grow(sample)
         known = {term.key: at for at, term in enumerate(self.terms)}
         fresh = [term for term in terms if term.key not in known]
@@ -106,7 +170,16 @@ class Rows:
             self._memory,
         )
         frame.computed = self.computed()
+        frame.seqs = list(self.seqs)
         return frame
+
+    def absorb(self, other: Rows) -> None:
+        """Count what another holds no longer, after all that it still holds was added here."""
+        for refused, total in enumerate(other.totals):
+            self.totals[refused] += total - sum(bad == refused for bad in other.refused)
+            self._limits[refused] = min(self._limits[refused], other._limits[refused])
+        self.digest = (self.digest + other.digest - sum(other._hashes)) & _HIGHEST
+        self.touched |= other.touched
 
     def touch(self, effect: Any) -> None:
         """Remember what the call that was appended last has changed."""

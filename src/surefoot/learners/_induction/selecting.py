@@ -60,7 +60,7 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
         _adopt(name, pool, sharing)
     for name, pool in pools.items():
         _improve(name, pool, sharing)
-    concluded = {name: _conclude(name, pool, sharing) for name, pool in pools.items()}
+    concluded = {name: _concluded(name, pool, sharing) for name, pool in pools.items()}
     weigh_values(pools, concluded)
     return concluded
 
@@ -136,18 +136,26 @@ def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
 
 def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
     """Return what each condition costs an action, given what others use."""
-    return np.array(
-        [
-            min(float(pool.costs[i]), sharing.cost(name, c) + float(pool.wished[i]))
-            for i, (c, _) in enumerate(pool.found)
-        ],
-        dtype=float,
-    )
+    found = np.array(pool.costs, dtype=float)
+    for key, users in sharing.using.items():
+        at = pool.at.get(key)
+        if at is not None and users - {name}:
+            found[at] = min(found[at], sharing.cost(name, pool.found[at][0]) + float(pool.wished[at]))
+    return found
 
 
-def _conclude(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
-    """Weigh each picked condition by what it alone explains, and collect its rivals."""
+def _concluded(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
+    """Return a copy of what is concluded, which was worked out before when nothing that it rests on has changed."""
     effective = _effective(name, pool, sharing)
+    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes())
+    if place not in pool.frame.memo:
+        pool.frame.memo[place] = _conclude(pool, effective)
+    known: Knowledge = pool.frame.memo[place]
+    return known.copy()
+
+
+def _conclude(pool: Pool, effective: NDArray[Any]) -> Knowledge:
+    """Weigh each picked condition by what it alone explains, and collect its rivals."""
     leftover = int(pool.open.sum())
     n = pool.accepted + pool.refused
     chosen: list[Chosen] = []

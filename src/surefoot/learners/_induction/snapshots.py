@@ -71,16 +71,15 @@ def slice_of(state: Any, args: Mapping[str, Any]) -> Any:
     places = [(container, _at(kept, path)) for path, container in large]
     for hop in range(HOPS):
         found: set[Any] = set()
+        turned = [(key, other) for key in fresh if (other := _other(key)) is not None]
         for container, into in places:
             if isinstance(into, Partial):
-                for key in fresh:
+                for key in _keys_in(container, fresh, turned):
                     if budget and key not in into:
-                        known, record = _entry(container, key)
-                        if record is not _NONE:
-                            into[known] = record
-                            budget -= 1
-                            if hop + 1 < HOPS:
-                                scalars_of(record, found)
+                        record = into[key] = container[key]
+                        budget -= 1
+                        if hop + 1 < HOPS:
+                            scalars_of(record, found)
             else:
                 for record in container:
                     if isinstance(record, dict | Mapping) and budget:
@@ -97,22 +96,17 @@ def slice_of(state: Any, args: Mapping[str, Any]) -> Any:
     return kept
 
 
-_NONE = object()
+def _keys_in(table: Any, keys: set[Any], turned: list[tuple[Any, Any]]) -> list[Any]:
+    """Return which keys a table has, as it has them: JSON may have turned a number into text."""
+    found = list(keys & table.keys()) if type(table) is dict else [key for key in keys if key in table]
+    return found + [other for key, other in turned if other in table and key not in table]
 
 
-def _entry(table: Any, key: Any) -> tuple[Any, Any]:
-    """Return a key as the table has it, and its entry."""
-    try:
-        return key, table[key]
-    except (KeyError, TypeError):
-        pass
-    other = str(key) if type(key) is int else int(key) if type(key) is str and key.isdigit() else None
-    if other is not None:
-        try:
-            return other, table[other]
-        except (KeyError, TypeError):
-            pass
-    return key, _NONE
+def _other(key: Any) -> Any:
+    """Return a number as text, and a text of digits as a number; None for other keys."""
+    if type(key) is int:
+        return str(key)
+    return int(key) if type(key) is str and key.isdigit() else None
 
 
 def _small(value: Any, path: tuple[Any, ...], large: list[tuple[tuple[Any, ...], Any]]) -> Any:
@@ -155,11 +149,13 @@ class Shelf:
         """Start empty."""
         self._ids: dict[bytes, int] = {}
         self._data: list[bytes] = []
+        self._users: list[int] = []
+        self._free: list[int] = []
         self._read: dict[int, Any] = {}
 
     def __len__(self) -> int:
         """Return how many different parts are kept."""
-        return len(self._data)
+        return len(self._ids)
 
     def put(self, kept: Any, args: Mapping[str, Any]) -> tuple[int, ...]:
         """Keep a slice and the arguments; return what finds them again.
@@ -192,9 +188,26 @@ class Shelf:
         data = msgspec.msgpack.encode(value)
         known = self._ids.get(data)
         if known is None:
-            known = self._ids[data] = len(self._data)
-            self._data.append(data)
+            if self._free:
+                known = self._free.pop()
+                self._data[known] = data
+            else:
+                known = len(self._data)
+                self._data.append(data)
+                self._users.append(0)
+            self._ids[data] = known
+        self._users[known] += 1
         return known
+
+    def drop(self, found: tuple[int, ...]) -> None:
+        """Let go of what `put` returned: parts that nothing else needs are forgotten."""
+        for at in found:
+            self._users[at] -= 1
+            if not self._users[at]:
+                del self._ids[self._data[at]]
+                self._data[at] = b""
+                self._read.pop(at, None)
+                self._free.append(at)
 
     def get(self, found: tuple[int, ...]) -> tuple[Any, Any]:
         """Return the slice and the arguments that were kept; shared with others, not to be changed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from surefoot.learners.vocabulary import MISSING
@@ -204,6 +205,8 @@ STATE = Term("state")
 
 def field_of(value: Any, name: Any) -> Any:
     """Return a part of a record, `MISSING` where there is none."""
+    if value is MISSING:
+        return MISSING
     try:
         return value[name]
     except (KeyError, TypeError, IndexError):
@@ -212,6 +215,10 @@ def field_of(value: Any, name: Any) -> Any:
 
 def look_up(table: Any, key: Any) -> Any:
     """Return a record by its key, which JSON may have turned into text."""
+    if type(table) is dict and type(key) is str:  # nearly always, and a miss takes no exception
+        found = table.get(key, MISSING)
+        if found is not MISSING or not key.isdigit():
+            return found
     if table is MISSING or key is MISSING or isinstance(table, list | tuple | str):
         return MISSING
     try:
@@ -250,6 +257,9 @@ def find2(records: Any, name: Any, key: Any, other: Any, second: Any) -> Any:
     return MISSING
 
 
+_NUMBERS = frozenset({int, float})
+
+
 def is_number(value: Any) -> bool:
     """Say whether a value is a number (and no truth value)."""
     return type(value) is int or type(value) is float
@@ -270,8 +280,11 @@ def as_number(value: Any) -> Any:
 
 def shape_of(value: Any) -> Any:
     """Return the pattern of a text: its digits as 9, its letters as a or A."""
-    if type(value) is not str:
-        return MISSING
+    return _shape(value) if type(value) is str else MISSING
+
+
+@lru_cache(4096)
+def _shape(value: str) -> str:
     return "".join("9" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in value[:40])
 
 
@@ -280,7 +293,7 @@ def _total(values: Any) -> Any:
         return MISSING
     total: float = 0
     for value in values:
-        if is_number(value):
+        if type(value) in _NUMBERS:
             total += value
     return total
 
@@ -292,17 +305,17 @@ def _total_of(one: Any, other: Any, sign: int) -> Any:
     pairs = zip(one, other, strict=False)
     if sign:
         for a, b in pairs:
-            if is_number(a) and is_number(b):
+            if type(a) in _NUMBERS and type(b) in _NUMBERS:
                 total += a - b
     else:
         for a, b in pairs:
-            if is_number(a) and is_number(b):
+            if type(a) in _NUMBERS and type(b) in _NUMBERS:
                 total += a * b
     return round(total, 6)
 
 
 def _elements(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple) else MISSING
+    return tuple(value) if type(value) is list or isinstance(value, list | tuple) else MISSING
 
 
 def _flat(value: Any) -> Any:
@@ -316,6 +329,8 @@ def _flat(value: Any) -> Any:
 
 
 def _count(value: Any) -> Any:
+    if type(value) in (tuple, list, dict):
+        return len(value)
     return len(value) if isinstance(value, list | tuple | dict | Mapping) else MISSING
 
 
@@ -355,8 +370,11 @@ def _sub(a: Any, b: Any) -> Any:
 
 def symbols_of(value: Any) -> Any:
     """Return the different characters of a text that are no letters, digits or blanks."""
-    if type(value) is not str:
-        return MISSING
+    return _symbols(value) if type(value) is str else MISSING
+
+
+@lru_cache(4096)
+def _symbols(value: str) -> tuple[str, ...]:
     return tuple(sorted({c for c in value if not c.isalnum() and c != " "}))
 
 
@@ -371,12 +389,7 @@ def _mul(a: Any, b: Any) -> Any:
 def _field0(a: int, name: Any) -> Reader:
     def read(s: Slots) -> Any:
         value = s[a]
-        if value is MISSING:
-            return MISSING
-        try:
-            return value[name]
-        except (KeyError, TypeError, IndexError):
-            return MISSING
+        return value.get(name, MISSING) if type(value) is dict else field_of(value, name)
 
     return read
 
@@ -384,7 +397,9 @@ def _field0(a: int, name: Any) -> Reader:
 def _field1(a: int, name: Any) -> Reader:
     def read(s: Slots) -> Any:
         values = s[a]
-        return MISSING if values is MISSING else tuple([field_of(v, name) for v in values])
+        if values is MISSING:
+            return MISSING
+        return tuple([v.get(name, MISSING) if type(v) is dict else field_of(v, name) for v in values])
 
     return read
 

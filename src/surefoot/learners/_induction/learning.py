@@ -1,0 +1,188 @@
+"""When conditions are selected, and for which actions: from the observed calls to what is said about the next one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from surefoot.learners._induction.judging import Answer, Judge
+from surefoot.learners._induction.pools import Pool, Wishes
+from surefoot.learners._induction.results import Knowledge
+from surefoot.learners._induction.rows import Rows
+from surefoot.learners._induction.selecting import select
+from surefoot.learners._induction.snapshots import Shelf
+
+__all__ = ["Learner"]
+
+PACE = 0.35
+"""The conditions of an action are selected again when its calls have grown by this share and some were not foretold."""
+QUIET = 1.0
+"""The same when every one of them was foretold."""
+ALARM = 0.06
+"""The same when one of them went against what was said of it."""
+_MASKED = re.compile(r"\d+")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+class Learner:
+    """The calls of all actions, and what was selected from them.
+
+    Attributes:
+        shelf: keeps what of the states a call can lead to.
+        rows: the calls, by action.
+        judges: what is said about calls, by action; a judge never changes, it is replaced.
+        pools: the conditions that were selected from, by action.
+        wishes: what a person said about conditions, by action.
+        refuted: the pinned conditions that an accepted call has refuted.
+        safe: whether everything not disproved keeps a call from being accepted.
+    """
+
+    def __init__(self, *, safe: bool = False) -> None:
+        """Start with nothing."""
+        self.safe = safe
+        self.shelf = Shelf()
+        self.rows: dict[str, Rows] = {}
+        self.judges: dict[str, Judge] = {}
+        self.pools: dict[str, Pool] = {}
+        self.wishes: dict[str, Wishes] = {}
+        self.messages: dict[str, int] = {}
+        self.refuted: tuple[str, ...] = ()
+        self._stale: set[str] = set()
+        self._fitted: dict[str, int] = {}
+        self._news: dict[str, tuple[bool, bool]] = {}
+
+    def take(
+        self,
+        found: tuple[int, ...],
+        kept: Any,
+        action: str,
+        args: Mapping[str, Any],
+        accepted: bool,
+        effect: Any = None,
+        reason: str | None = None,
+        seq: int | None = None,
+        *,
+        odd: bool = False,
+    ) -> None:
+        """Append a call to those of its action; `odd`: it went against what was said of it."""
+        rows = self.rows.get(action)
+        if rows is None:
+            rows = self.rows[action] = Rows(self.shelf)
+        message = -1
+        if reason is not None and not accepted:
+            words = _MASKED.sub("0", _QUOTED.sub("''", reason))
+            message = self.messages.setdefault(words, len(self.messages))
+        rows.add(found, kept, args, not accepted, message, seq, odd=odd)
+        if accepted and effect is not None:
+            rows.touch(effect)
+        self._stale.add(action)
+
+    def weigh(self, action: str, verdict: str, accepted: bool, state: Any, args: Mapping[str, Any]) -> None:
+        """Compare an outcome with what was said; select again when it is time.
+
+        What was foretold is only counted. What went against the verdict takes back at once what it has shown to be
+        wrong.
+        """
+        known, wrong = self._news.get(action, (False, False))
+        if verdict == "unknown":
+            known = True
+        elif (verdict == "accept") != accepted:
+            known = wrong = True
+            self._contradicted(action, accepted, state, args)
+        self._news[action] = known, wrong
+        size, fitted = self.rows[action].total, self._fitted.get(action, 0)
+        pace = ALARM if wrong else PACE if known else QUIET
+        if size >= fitted + max(1.0, pace * fitted):
+            self.select({action})
+
+    def _contradicted(self, action: str, accepted: bool, state: Any, args: Mapping[str, Any]) -> None:
+        judge = self.judges[action]
+        if not accepted:
+            self.judges[action] = judge.doubted()
+            return
+        wrong = frozenset(c.key for c, _, _ in judge.violated(state, args))
+        wishes = self.wishes.get(action)
+        for key in sorted(wrong & wishes.pinned) if wishes is not None else ():
+            self.refuted = (*self.refuted, f"{action}: {key}")
+            self.wishes[action].pinned.discard(key)
+        self.judges[action] = judge.without(wrong)
+
+    def settle(self) -> None:
+        """Select from everything that was observed, as if it had all come at once."""
+        if self._stale:
+            self.select(set(self._stale), anew=True)
+        self._stale.clear()
+
+    def select(self, fresh: set[str], *, anew: bool = False) -> None:
+        """Tabulate the conditions of some actions anew, and pick for all: they share what they pay for.
+
+        Of the other actions only what the picks have changed is worked out again; most of it is remembered.
+        """
+        for action in sorted(fresh):
+            rows = self.rows[action]
+            if anew:
+                rows.trim()
+            if anew or rows.due():
+                rows.regrow()
+            self.pools[action] = Pool(rows.frame(), self.wishes.get(action), safe=self.safe)
+            self._fitted[action] = rows.total
+            self._news[action] = False, False
+        pools = {action: self.pools[action] for action in sorted(self.pools)}
+        for pool in pools.values():
+            pool.reset()
+        for action, known in select(pools).items():
+            self.judges[action] = self._judge(action, known)
+
+    def _judge(self, action: str, known: Knowledge) -> Judge:
+        judge = self.judges.get(action)
+        if judge is not None and judge.known.source is known.source:
+            return judge.renewed(known)
+        return Judge(known)
+
+    def pool(self, action: str) -> Pool | None:
+        """Return the conditions of an action to choose from, None when it was never observed."""
+        if action not in self.pools and action in self._stale:
+            self.select({action})
+        return self.pools.get(action)
+
+    def wish(self, action: str) -> Wishes:
+        """Return what a person said about the conditions of an action, to be changed."""
+        return self.wishes.setdefault(action, Wishes())
+
+    def answer(self, state: Any, action: str, args: Mapping[str, Any]) -> tuple[Answer, Judge] | None:
+        """Return what is said about a call, and by what; None when nothing was selected for its action."""
+        judge = self.judges.get(action)
+        return None if judge is None else (judge(state, args), judge)
+
+    # -- all of it ----------------------------------------------------------------------------------------------------
+
+    def everything(self) -> list[tuple[str, Rows, list[tuple[Any, Any, bool, str | None]]]]:
+        """Return all kept calls: for each action (state, args, accepted, wording of the refusal) of each."""
+        words = {number: text for text, number in self.messages.items()}
+        return [
+            (
+                action,
+                rows,
+                [
+                    (*self.shelf.get(found), not bad, words.get(message))
+                    for found, bad, message in zip(rows.kept, rows.refused, rows.messages, strict=True)
+                ],
+            )
+            for action, rows in self.rows.items()
+        ]
+
+    def absorb(self, theirs: list[tuple[str, Rows, list[tuple[Any, Any, bool, str | None]]]]) -> None:
+        """Take over the calls of another."""
+        for action, rows, calls in theirs:
+            for state, args, accepted, reason in calls:
+                self.take(self.shelf.put(state, args), state, action, args, accepted, None, reason)
+            self.rows[action].absorb(rows)
+
+    def digests(self) -> list[bytes]:
+        """Return a line for each action that tells what was observed; the order of observations is not in it."""
+        return [b"%b\x00%d" % (action.encode(), rows.digest) for action, rows in sorted(self.rows.items())]
+
+    def wished(self) -> list[tuple[str, list[str], list[str]]]:
+        """Return what a person said, in order."""
+        return sorted((action, sorted(w.pinned), sorted(w.struck)) for action, w in self.wishes.items())
