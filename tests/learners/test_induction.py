@@ -175,6 +175,56 @@ def test_an_outcome_that_contradicts_takes_effect_at_once() -> None:
     assert model.predict(state, action, args).verdict != "refuse"
 
 
+def wallet(rng: random.Random, most: int) -> Call:
+    """Return a call to pay for an order by some card: gift cards hold less than `most`, others no balance."""
+    gifts = {f"g{n}": {"kind": "gift", "balance": rng.randrange(most)} for n in range(6)}
+    cards = {**gifts, **{f"c{n}": {"kind": "card"} for n in range(6)}}
+    orders = {f"A{n}": {"price": rng.randrange(60, 300)} for n in range(30)}
+    return (
+        {"cards": cards, "orders": orders},
+        "pay",
+        {"order": f"A{rng.randrange(33)}", "card": rng.choice([*cards, "x"])},
+    )
+
+
+def covers(state: Any, args: Any) -> bool:
+    card, order = state["cards"].get(args["card"]), state["orders"].get(args["order"])
+    return bool(card and order and (card["kind"] != "gift" or order["price"] <= card["balance"]))
+
+
+def is_gift(call: Call) -> bool:
+    return str(call[2]["card"]).startswith("g")
+
+
+def test_what_stands_in_for_a_condition_does_not_refuse_what_that_would_let_pass() -> None:
+    rng = random.Random(1)
+    rows = [call for call in [wallet(rng, 90) for _ in range(140)] if not (is_gift(call) and covers(*call[::2]))]
+    model = merged(rows, covers)  # no gift card ever covered an order: is it the kind, or the balance?
+    rich = [call for call in [wallet(rng, 400) for _ in range(200)] if is_gift(call) and covers(*call[::2])]
+    assert len(rich) > 20
+    assert {model.predict(*call).verdict for call in rich} == {"unknown"}
+    poor = [call for call in [wallet(rng, 50) for _ in range(100)] if is_gift(call) and call[2]["order"] <= "A29"]
+    assert {model.predict(*call).verdict for call in poor} == {"refuse"}
+
+
+def test_a_reason_met_once_that_would_have_been_foreseen_does_not_keep_everything_unknown() -> None:
+    rows = [row for row in calls(12, 200) if pays(*row[::2]) or row[2]["user"] == owner_of(row)][:64]
+    rows.append(next(row for row in calls(13, 200) if not pays(*row[::2]) and only_a_stranger(row)))
+    model = merged(rows, pays)
+    verdicts = [model.predict(*row).verdict for row in calls(14, 200) if pays(*row[::2])]
+    assert verdicts.count("accept") > 0.5 * len(verdicts)
+
+
+def owner_of(row: Call) -> Any:
+    return row[0]["orders"].get(row[2]["order"], {}).get("owner")
+
+
+def only_a_stranger(row: Call) -> bool:
+    state, _, args = row
+    known = owner_of(row)
+    return known is not None and pays(state, {**args, "user": known})
+
+
 @pytest.mark.nightly
 def test_flakes_are_told_from_rules() -> None:
     rng = random.Random(0)

@@ -140,6 +140,7 @@ class Frame:
         scalars, codes: terms of rank 0, and (terms, n) a number for each value; 0 is `MISSING`.
         numbers, figures: terms of rank 0 that hold numbers, and (terms, n) float64, NaN where there is none.
         vectors, lists: terms of rank 1, and for each (n, longest) numbers for its elements, -1 past the end.
+        place: the place of a term of rank 0 among `scalars`, of rank 1 among `vectors`.
         computed: terms whose numbers the action's effects hold.
         touched: (part of the state, field) that the action was seen to change.
         prior: sum of exp(-cost) over all conditions that were looked at.
@@ -195,6 +196,7 @@ class Frame:
             if not np.isnan(held.figures).all():
                 self.numbers.append(term)
                 figures.append(held.figures)
+        self.place = {t.key: at for found in (self.scalars, self.vectors) for at, t in enumerate(found)}
         self.codes = np.array(codes, dtype=np.int64).reshape(len(self.scalars), self.n)
         self.figures = np.array(figures, dtype=np.float64).reshape(len(self.numbers), self.n)
 
@@ -242,7 +244,8 @@ class Frame:
             bad = ~np.isin(codes[self.bad], allowed)
             _, counts = np.unique(codes[self.good], return_counts=True)
             extra = log_choose(len(seen), len(allowed)) + self._open(counts)
-            yield Condition("domain", (term,), frozenset(back[c] for c in allowed.tolist()), extra), bad
+            values = frozenset(back[c] for c in allowed.tolist())
+            yield Condition("domain", (term,), values, extra, size=log(len(seen) + 1)), bad
 
     def _open(self, counts: NDArray[Any]) -> float:
         """Return the cost of taking a set for closed when some of its values were accepted only once.
@@ -270,8 +273,10 @@ class Frame:
             wrong: Bools = np.asarray(((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1))
             if 0 not in allowed:
                 wrong |= absent[self.bad]
-            extra = log_choose(len(np.union1d(seen, allowed)), len(allowed)) + self._open(counts)
-            yield Condition("each domain", (term,), frozenset(back[c] for c in allowed.tolist()), extra), wrong
+            seen = np.union1d(seen, allowed)
+            extra = log_choose(len(seen), len(allowed)) + self._open(counts)
+            values = frozenset(back[c] for c in allowed.tolist())
+            yield Condition("each domain", (term,), values, extra, size=log(len(seen) + 1)), wrong
 
     def _pairs_of_scalars(self) -> Iterator[tuple[Condition, Bools]]:
         good, bad = self.codes[:, self.good], self.codes[:, self.bad]

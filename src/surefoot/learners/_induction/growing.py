@@ -19,6 +19,8 @@ MOST = 320
 """The most terms of one action."""
 DEAREST = 7.0
 """Terms that cost more are not followed."""
+SEVERAL = 0.25
+"""Lists of which a larger share has more than one element are not meant when only the first or the last is read."""
 WIDE = 40
 """A record has at most this many fields; a wider mapping is a table."""
 FEW = 0.08
@@ -175,7 +177,8 @@ class _Growth:
                 if len(set(sizes)) == 1 and sizes[0] <= 6 and (term.op == "state" or len(kinds) > 1):
                     found += [Term("item", (term,), at) for at in range(sizes[0])]
                 elif sum(sizes) <= 24 * len(sizes) and term.op != "state" and term.parents[0].op != "args":
-                    found += [Term("first", (term,)), Term("last", (term,))]
+                    several = "several" if sum(size > 1 for size in sizes) > SEVERAL * len(sizes) else None
+                    found += [Term("first", (term,), several), Term("last", (term,), several)]
         if shape.scalars and not shape.maps and not shape.lists:
             kinds = {type(v) for v in shape.scalars}
             if kinds & {str, int} and len(set(map(repr, shape.scalars))) > 1:

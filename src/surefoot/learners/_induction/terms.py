@@ -103,6 +103,8 @@ class Term:
         if op == "field" and parents[0].op == "args":
             self.arguments = frozenset({str(param)})
         own = _COSTS[op]
+        if op in ("first", "last") and param:
+            own += 2.0  # one of several, by its place alone
         if op in ("get", "join", "join2"):
             if parents[1].rooted:
                 own -= 0.5
