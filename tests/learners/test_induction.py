@@ -225,6 +225,32 @@ def only_a_stranger(row: Call) -> bool:
     return known is not None and pays(state, {**args, "user": known})
 
 
+def moved(rng: random.Random) -> Call:
+    """Return a call to change a booking's days, one of them or both; a booking has two keys."""
+    days = [f"2026-{month:02}-{day:02}" for month in range(1, 7) for day in (1, 9, 17, 25)]
+    spans = [sorted(rng.sample(days, 2)) for _ in range(12)]
+    rows = [{"house": n % 4, "room": n // 4, "starts": span[0], "ends": span[1]} for n, span in enumerate(spans)]
+    given = {name: rng.choice(days) for name in rng.choice((("starts",), ("ends",), ("starts", "ends")))}
+    return {"bookings": rows}, "move", {"house": rng.randrange(4), "room": rng.randrange(4), **given}
+
+
+def in_order(state: Any, args: Any) -> bool:
+    keys = ("house", "room")
+    held = next((row for row in state["bookings"] if all(row[key] == args[key] for key in keys)), None)
+    return held is not None and {**held, **args}["starts"] < {**held, **args}["ends"]
+
+
+def test_what_a_record_will_hold_is_compared_found_by_two_keys_and_as_days() -> None:
+    rng = random.Random(3)
+    model = merged([moved(rng) for _ in range(240)], in_order)
+    words = " | ".join(rule.words for rule in model.conditions("move"))
+    found = "bookings[house=house, room=room]"
+    assert f"time((starts else {found}.starts)) < time((ends else {found}.ends))" in words
+    verdicts = [(model.predict(*call).verdict, in_order(*call[::2])) for call in [moved(rng) for _ in range(200)]]
+    assert not {("accept", False), ("refuse", True)} & set(verdicts)
+    assert sum(verdict == "unknown" for verdict, _ in verdicts) < 0.1 * len(verdicts)
+
+
 @pytest.mark.nightly
 def test_flakes_are_told_from_rules() -> None:
     rng = random.Random(0)

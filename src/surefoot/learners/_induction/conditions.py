@@ -85,6 +85,8 @@ class Condition:
         self.near = near
         self.kind, self.terms, self.param, self.extra = kind, terms, param, extra
         self.cost = _KIND_COSTS[kind] + joint_cost(terms) + size + extra
+        if kind in ("equal", "differ", "le", "lt") and all(t.op == "len" and not t.rooted for t in terms):
+            self.cost += 2.0 if kind != "differ" else 3.0  # how many there are of two things in the state
         if kind == "either":
             self.cost += sum(_KIND_COSTS[part.kind] + part.extra for part in param)
         inner = ", ".join(t.key for t in terms)

@@ -31,7 +31,7 @@ PAIR = 9.2
 """A pair of labels is watched when the odds that it is a rule, its cost less what speaks for it, are 1 in 10,000."""
 FEW_ODD = 3
 """So many unexplained refusals are needed to tell flakes from a rule."""
-FLAKES = 0.12
+FLAKES = 0.08
 """More refusals than this share that nothing explains are never taken for flakes."""
 
 

@@ -25,6 +25,8 @@ RIVAL = 6.0
 """What explains the same refusals, and is so many nats worse at most, is a rival."""
 OWN = 0.4
 """Reasons not met yet that an action is granted beyond those that all actions' experience says."""
+FEW = 2.0
+"""So much at most an action's unforeseen refusals say about others: many of them mostly have one reason."""
 UNDERSTOOD = 0.25
 """When a larger share of the refusals has no reason, being watched does not make up for it."""
 MOST_THOUGHTS = 4
@@ -203,7 +205,7 @@ def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge])
     An action's own rate, and that of all actions together for what it had no occasion to show.
     """
     calls = sum(pool.accepted + pool.refused for pool in pools.values())
-    world = (sum(known.missed for known in concluded.values()) + 0.5) / max(1, calls)
+    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
     for name, known in concluded.items():
         own = pools[name].accepted + pools[name].refused
         known.missed = (known.missed + OWN) / max(1, own) + world
