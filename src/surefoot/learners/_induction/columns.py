@@ -38,6 +38,7 @@ class Frame:
         scalars, codes: terms of rank 0, and (terms, n) a number for each value; 0 is `MISSING`.
         numbers, figures: terms of rank 0 that hold numbers, and (terms, n) float64, NaN where there is none.
         vectors, lists: terms of rank 1, and for each (n, longest) numbers for its elements, -1 past the end.
+        place: the place of a term of rank 0 among `scalars`, of rank 1 among `vectors`.
         computed: terms whose numbers the action's effects hold.
         touched: (part of the state, field) that the action was seen to change.
         prior: sum of exp(-cost) over all conditions that were looked at.
@@ -98,6 +99,7 @@ class Frame:
             if not np.isnan(held.figures).all():
                 self.numbers.append(term)
                 figures.append(held.figures)
+        self.place = {t.key: at for found in (self.scalars, self.vectors) for at, t in enumerate(found)}
         self.codes = np.array(codes, dtype=np.int32).reshape(len(self.scalars), self.n)
         self.figures = np.array(figures, dtype=np.float64).reshape(len(self.numbers), self.n)
 
@@ -150,7 +152,8 @@ class Frame:
             bad = ~np.isin(codes[self.bad], allowed)
             _, counts = np.unique(codes[self.good], return_counts=True)
             extra = log_choose(len(seen), len(allowed)) + self._open(counts)
-            yield Condition("domain", (term,), frozenset(back[c] for c in allowed.tolist()), extra), bad
+            values = frozenset(back[c] for c in allowed.tolist())
+            yield Condition("domain", (term,), values, extra, size=log(len(seen) + 1)), bad
 
     def _open(self, counts: NDArray[Any]) -> float:
         """Return the cost of taking a set for closed when some of its values were accepted only once.
@@ -181,8 +184,10 @@ class Frame:
             wrong: Bools = np.asarray(((bad >= 0) & ~np.isin(bad, allowed)).any(axis=1))
             if 0 not in allowed:
                 wrong |= absent[self.bad]
-            extra = log_choose(len(np.union1d(seen, allowed)), len(allowed)) + self._open(counts)
-            yield Condition("each domain", (term,), frozenset(back[c] for c in allowed.tolist()), extra), wrong
+            seen = np.union1d(seen, allowed)
+            extra = log_choose(len(seen), len(allowed)) + self._open(counts)
+            values = frozenset(back[c] for c in allowed.tolist())
+            yield Condition("each domain", (term,), values, extra, size=log(len(seen) + 1)), wrong
 
     def _tally(self, name: str, terms: Sequence[Term]) -> tuple[Tally, NDArray[Any]]:
         """Return what was found of tests on these terms, and the calls that came since, which then count as seen."""

@@ -17,15 +17,15 @@ FEW = 12
 
 _KIND_COSTS = {
     "present": 0.5,
-    "domain": 1.5,
-    "each domain": 2.0,
+    "domain": 0.0,
+    "each domain": 0.5,
     "equal": 2.5,
     "differ": 2.5,
     "member": 2.0,
     "not member": 3.0,
     "subset": 2.0,
     "bag": 2.5,
-    "distinct": 2.0,
+    "distinct": 3.5,
     "disjoint": 3.0,
     "each equal": 3.0,
     "each differ": 3.0,
@@ -70,12 +70,25 @@ class Condition:
     __slots__ = ("cost", "extra", "key", "kind", "near", "param", "terms")
 
     def __init__(
-        self, kind: str, terms: tuple[Term, ...], param: Any = None, extra: float = 0.0, near: Any = None
+        self,
+        kind: str,
+        terms: tuple[Term, ...],
+        param: Any = None,
+        extra: float = 0.0,
+        near: Any = None,
+        size: float = 0.0,
     ) -> None:
-        """Put a condition together."""
+        """Put a condition together.
+
+        What is paid for the values or the bound is `extra`, by each action, even where others have the same condition.
+        How many values of a domain there are costs `size`, paid once by all: of n, the log of n + 1, so that a set of
+        none of very many is not cheap (a two-part code: Rissanen 1983).
+        """
         self.near = near
         self.kind, self.terms, self.param, self.extra = kind, terms, param, extra
-        self.cost = _KIND_COSTS[kind] + joint_cost(terms) + extra
+        self.cost = _KIND_COSTS[kind] + joint_cost(terms) + size + extra
+        if kind in ("equal", "differ", "le", "lt") and all(t.op == "len" and not t.rooted for t in terms):
+            self.cost += 2.0 if kind != "differ" else 3.0  # how many there are of two things in the state
         if kind == "either":
             self.cost += sum(_KIND_COSTS[part.kind] + part.extra for part in param)
         inner = ", ".join(t.key for t in terms)

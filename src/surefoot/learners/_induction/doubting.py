@@ -6,14 +6,17 @@ from math import log
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from surefoot.learners._induction.columns import Frame
 from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.pools import Pool
 from surefoot.learners._induction.terms import Term, way_to
 
-__all__ = ["guard", "holds_always", "never_together", "proofs", "regions"]
+__all__ = ["guard", "holds_always", "kept_apart", "never_together", "proofs", "regions"]
 
+Bools = NDArray[np.bool_]
 GUARD = 20.0
 """How improbable, in nats, a condition on the arguments may be and still be watched; less the log of the calls."""
 PLAIN_GUARD = 9.0
@@ -24,11 +27,11 @@ COMPUTED = 8.0
 """What is added for comparisons of what the action computes."""
 FEW_ACCEPTED = 60
 """With more accepted calls than this, labels that were never accepted together are no longer watched."""
-SURPRISE = 2.0
-"""How often two labels must have been expected together."""
+PAIR = 9.2
+"""A pair of labels is watched when the odds that it is a rule, its cost less what speaks for it, are 1 in 10,000."""
 FEW_ODD = 3
 """So many unexplained refusals are needed to tell flakes from a rule."""
-FLAKES = 0.12
+FLAKES = 0.08
 """More refusals than this share that nothing explains are never taken for flakes."""
 
 
@@ -60,12 +63,48 @@ def guard(condition: Condition, frame: Frame) -> float:
     return GUARD if mixed else PLAIN_GUARD
 
 
-def never_together(pool: Pool) -> list[Condition]:
-    """Return pairs of labels that should have been accepted together by now, and were not.
+def kept_apart(pool: Pool) -> NDArray[Any]:
+    """Return what it says for each condition that all its violators are among the refused, whatever they violate else.
 
-    Labels are simple conditions on what the arguments name. A pair is expected, were the two independent, as often as
-    the product of their shares says; never seen although expected `SURPRISE` times, it may be what a rule that was not
-    met yet refuses.
+    Minus the log of the chance that none of so many calls, drawn at random, would be an accepted one (hypergeometric).
+    Of a domain, the refusals with its most frequent bad value count, less the choice of the value (one that is missing
+    says that something else does not exist); bounds were fitted to the accepted calls, so that nothing follows.
+    """
+    n = pool.accepted + pool.refused
+    violated = pool.wrong.sum(axis=1)
+    choice = np.zeros(len(pool.found))
+    for i, (c, wrong) in enumerate(pool.found):
+        if c.kind in ("domain", "each domain"):
+            counts = _bad_values(pool.frame, c, wrong)
+            violated[i] = counts.max(initial=0)
+            choice[i] = log(max(1, len(counts)))
+        elif c.kind in ("at least", "at most"):
+            violated[i] = 0
+    drawn = gammaln(n - violated + 1) - gammaln(pool.refused - violated + 1)
+    said = gammaln(n + 1) - gammaln(pool.refused + 1) - drawn - choice
+    return np.asarray(np.maximum(0.0, said))
+
+
+def _bad_values(frame: Frame, condition: Condition, wrong: Bools) -> NDArray[Any]:
+    """Return how many of the refusals that violate a domain hold each value outside it."""
+    (term,) = condition.terms
+    rows = frame.bad[wrong]
+    if condition.kind == "domain":
+        held = frame.codes[frame.place[term.key]][rows]
+        return np.asarray(np.unique(held[held > 0], return_counts=True)[1])
+    array = frame.lists[frame.place[term.key]]
+    held = np.sort(array[rows], axis=1)
+    fresh = held > 0
+    fresh[:, 1:] &= held[:, 1:] != held[:, :-1]
+    values, counts = np.unique(held[fresh], return_counts=True)
+    return np.asarray(counts[~np.isin(values, array[frame.good])])
+
+
+def never_together(pool: Pool) -> list[tuple[Condition, Bools]]:
+    """Return pairs of labels that no accepted call violated together and that may be a rule, with the refusals that do.
+
+    Labels are simple conditions on what the arguments name. How often a pair is expected, were the two independent,
+    speaks for a rule (Poisson: the odds of never seeing it); against it speaks what it costs to say.
     """
     if not 4 <= pool.accepted <= FEW_ACCEPTED:
         return []
@@ -75,7 +114,7 @@ def never_together(pool: Pool) -> list[Condition]:
     return list(memo["never together"])
 
 
-def _never_together(pool: Pool) -> list[Condition]:
+def _never_together(pool: Pool) -> list[tuple[Condition, Bools]]:
     literals, wrong = pool.frame.literals()
     near = [
         i
@@ -89,17 +128,17 @@ def _never_together(pool: Pool) -> list[Condition]:
     share = good.sum(axis=1)
     joint = good @ good.T
     expected = np.outer(share, share) / pool.accepted
-    tie = np.array([literals[i].kind not in ("is", "is not") for i in near])
-    barely = tie & (share <= 2) & (share > 0)  # a tie broken in a call or two: what else was so in these may excuse it
-    watched = (expected >= SURPRISE) | ((barely[:, None] | barely[None, :]) & (expected >= 0.3))
-    rows, columns = np.nonzero(np.triu((joint == 0) & watched, 1))
+    rows, columns = np.nonzero(np.triu((joint == 0) & (expected > 0), 1))
     found = []
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
         one, other = literals[near[i]], literals[near[j]]
         if set(one.terms) != set(other.terms):
-            found.append((float(expected[i, j]), Condition("either", (*one.terms, *other.terms), (one, other))))
+            pair = Condition("either", (*one.terms, *other.terms), (one, other))
+            odds = float(expected[i, j]) - pair.cost
+            if odds >= -PAIR:
+                found.append((odds, pair, wrong[near[i]][pool.frame.bad] & wrong[near[j]][pool.frame.bad]))
     found.sort(key=lambda pair: (-pair[0], pair[1].key))
-    return [c for _, c in found[:300]]
+    return [(c, both) for _, c, both in found[:300]]
 
 
 def regions(pool: Pool, leftover: int) -> tuple[int, list[Condition]]:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from surefoot.learners._induction.snapshots import HOPS, Partial, PartialList
-from surefoot.learners._induction.terms import ARGS, STATE, Term, as_number, derive, is_number, of_state
+from surefoot.learners._induction.terms import ARGS, STATE, Term, as_number, as_time, derive, is_number, of_state
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["grow"]
@@ -17,8 +17,12 @@ HIT = 0.25
 """A look-up is followed when it finds something in at least this share of the sampled calls."""
 MOST = 320
 """The most terms of one action."""
+MEASURED = 80
+"""So many of them are kept for what is counted, summed and overridden."""
 DEAREST = 7.0
 """Terms that cost more are not followed."""
+SEVERAL = 0.25
+"""Lists of which a larger share has more than one element are not meant when only the first or the last is read."""
 WIDE = 40
 """A record has at most this many fields; a wider mapping is a table."""
 FEW = 0.08
@@ -118,6 +122,7 @@ class _Growth:
         self.lists: list[Term] = []  # rank 0 lists of records
         self.keys: list[Term] = []
         self.asked = (0, 0, 0)
+        self.most = MOST - MEASURED
 
     def values(self, term: Term) -> list[Any]:
         known = self.columns.get(term.key)
@@ -130,7 +135,7 @@ class _Growth:
 
     def add(self, term: Term, dearest: float = DEAREST) -> bool:
         """Keep a term unless it never holds anything, or leads where another one leads."""
-        if term.cost > dearest or term.hops > HOPS or len(self.terms) >= MOST or term.key in self.shapes:
+        if term.cost > dearest or term.hops > HOPS or len(self.terms) >= self.most or term.key in self.shapes:
             return False
         column = self.values(term)
         shape = _Shape(term, column)
@@ -175,7 +180,8 @@ class _Growth:
                 if len(set(sizes)) == 1 and sizes[0] <= 6 and (term.op == "state" or len(kinds) > 1):
                     found += [Term("item", (term,), at) for at in range(sizes[0])]
                 elif sum(sizes) <= 24 * len(sizes) and term.op != "state" and term.parents[0].op != "args":
-                    found += [Term("first", (term,)), Term("last", (term,))]
+                    several = "several" if sum(size > 1 for size in sizes) > SEVERAL * len(sizes) else None
+                    found += [Term("first", (term,), several), Term("last", (term,), several)]
         if shape.scalars and not shape.maps and not shape.lists:
             kinds = {type(v) for v in shape.scalars}
             if kinds & {str, int} and len(set(map(repr, shape.scalars))) > 1:
@@ -230,16 +236,32 @@ class _Growth:
                     found.append(term)
         for at, rows in enumerate(self.lists):
             root = of_state(rows)
+            if root and at >= records:
+                found += self._joins_on_two(rows)
             for place, key in (*near, *far) if root else near:
                 if (at >= records or place >= keys) and key.parents[0] != rows:
                     found += self._joins(rows, key)
         return found
 
+    def override(self) -> None:
+        """Add what a field of a record will hold: the argument of its name where it is given, else what it holds."""
+        given = [t for t in self.terms[2:] if t.op == "field" and t.parents[0].op == "args" and self.is_left_out(t)]
+        for term in self.terms[2:]:
+            if term.op == "field" and term.parents[0].op in ("get", "join", "join2") and term.parents[0].hops == 1:
+                for argument in given:
+                    if argument.param == term.param and not term.rank:
+                        self.add(Term("else", (argument, term)))
+
+    def is_left_out(self, argument: Term) -> bool:
+        """Say whether an argument is given in some calls and not in others."""
+        missing = sum(value is MISSING for value in self.columns[argument.key])
+        return 0 < missing < self.size
+
     def measure(self) -> None:
         """Add what can be counted and summed, numbers written as text, and the patterns of arguments."""
         scalars: list[Term] = []
         vectors: list[Term] = []
-        for term in self.terms[2:]:
+        for term in sorted(self.terms[2:], key=lambda t: t.op != "else"):
             shape = self.shapes[term.key]
             if term.op in ("each", "keys"):
                 self.add(Term("len", (term,)))
@@ -247,8 +269,11 @@ class _Growth:
                 continue
             if all(is_number(v) for v in shape.scalars if v is not None):
                 (vectors if term.rank else scalars).append(term)
-            elif all(type(v) is str for v in shape.scalars):
-                if _money(shape.scalars) and self.add(number := Term("number", (term,))):
+            elif all(type(v) is str for v in shape.scalars if v is not None):
+                texts = [v for v in shape.scalars if v is not None]
+                if all(as_time(v) is not MISSING for v in texts):
+                    self.add(Term("time", (term,)))
+                if _money(texts) and self.add(number := Term("number", (term,))):
                     (vectors if term.rank else scalars).append(number)
                 if term.rooted:
                     self.add(Term("shape", (term,)))
@@ -284,6 +309,20 @@ class _Growth:
         b = [abs(v) for v in self.shapes[other.key].scalars if is_number(v)]
         low, high = sorted((sum(a) / len(a), sum(b) / len(b)))
         return bool(high <= 10 * low)
+
+    def _joins_on_two(self, records: Term) -> list[Term]:
+        """Return the joins of a list of records with two arguments of the names of its fields, where one is no key."""
+        given = [key for key in self.keys if key.op == "field" and key.parents[0].op == "args"]
+        parts = [r for part in self.shapes[records.key].lists[:8] for r in part[:64] if _is_map(r)]
+        named = [key for key in given if any(key.param in r for r in parts)]
+        several = [key for key in named if len({repr(r.get(key.param)) for r in parts}) < len(parts)]
+        found = []
+        for at, one in enumerate(several[:4]):
+            for other in several[at + 1 : 4]:
+                term = Term("join2", (records, one, other), (one.param, other.param))
+                if term.hops <= HOPS and self.hits(term):
+                    found.append(term)
+        return found
 
     def _joins(self, records: Term, key: Term) -> list[Term]:
         """Return the joins of a list of records with a key: on the fields that hold such values."""
@@ -344,5 +383,7 @@ def grow(sample: Sequence[tuple[Any, Mapping[str, Any]]]) -> list[Term]:
         if not following:
             break
         layer = sorted(following, key=lambda t: (t.cost, t.key))
+    growth.most = MOST
+    growth.override()
     growth.measure()
     return growth.terms[2:]

@@ -53,6 +53,22 @@ class _Line(NamedTuple):
     rivals: tuple[tuple[Condition, Check, float], ...]
     slot: int
     """Where the value of a domain's term is, -1 for other conditions."""
+    others: Mapping[Any, tuple[tuple[Condition, Check, float], ...]]
+    """By value outside a domain, what explains its refusals as well."""
+
+    def renewed(self, one: Chosen) -> _Line:
+        """Return the same with other weights."""
+        others = {
+            value: tuple((r, check, by) for (r, check, _), (_, by) in zip(found, one.others[value], strict=True))
+            for value, found in self.others.items()
+        }
+        return self._replace(chosen=one, others=others)
+
+
+def _all_of(one: Chosen) -> list[Condition]:
+    """Return a chosen condition with all that might take its place."""
+    others = [r for found in one.others.values() for r, _ in found]
+    return [one.condition, *(r for r, _ in one.rivals), *others]
 
 
 class Judge:
@@ -61,7 +77,7 @@ class Judge:
     def __init__(self, known: Knowledge) -> None:
         """Put the readers of all terms together: first those that refuse, then those that only keep from accepting."""
         self.known = known
-        first = [t for one in known.chosen for c in (one.condition, *(r for r, _ in one.rivals)) for t in terms_of(c)]
+        first = [t for one in known.chosen for c in _all_of(one) for t in terms_of(c)]
         self._first = Program(first)
         proofs = known.proofs or []
         more = [t for c in (*known.doubts, *(c for c, _ in proofs)) for t in terms_of(c)]
@@ -74,6 +90,7 @@ class Judge:
                 one.condition.check(index),
                 tuple((r, r.check(index), by) for r, by in one.rivals),
                 index[one.condition.terms[0].key] if one.condition.kind in _BY_VALUE else -1,
+                {v: tuple((r, r.check(index), by) for r, by in found) for v, found in one.others.items() if found},
             )
             for one in known.chosen
         ]
@@ -87,7 +104,7 @@ class Judge:
         best: Chosen | None = None
         doubt = ""
         open_rival: Condition | None = None
-        for chosen, check, rivals, slot in self._lines:
+        for chosen, check, rivals, slot, others in self._lines:
             if check(slots):
                 if open_rival is None and not doubt:
                     for rival, agree, _ in rivals:
@@ -100,6 +117,9 @@ class Judge:
                 value = self._of_value(chosen, slots[slot])
                 if value < score:
                     score, why = value, "few cases with this value"
+                if others:
+                    for odd in odd_values(chosen.condition, slots[slot]):
+                        rivals = (*rivals, *others.get(odd, ()))
             for rival, agree, by in rivals:
                 if by < score and agree(slots):
                     score, why = by, f"or it is another one: {rival}"
@@ -156,14 +176,18 @@ class Judge:
         """Return a judge by other weights of the same conditions: what reads them is shared."""
         made = copy(self)
         made.known = known
-        made._lines = [line._replace(chosen=one) for line, one in zip(self._lines, known.chosen, strict=True)]
+        made._lines = [line.renewed(one) for line, one in zip(self._lines, known.chosen, strict=True)]
         return made
 
     def without(self, wrong: frozenset[str]) -> Judge:
         """Return a judge that no longer asks for conditions that an accepted call violated."""
         known = self.known
         chosen = [
-            replace(one, rivals=[(r, by) for r, by in one.rivals if r.key not in wrong])
+            replace(
+                one,
+                rivals=[(r, by) for r, by in one.rivals if r.key not in wrong],
+                others={v: [(r, by) for r, by in found if r.key not in wrong] for v, found in one.others.items()},
+            )
             for one in known.chosen
             if one.condition.key not in wrong
         ]
@@ -180,7 +204,7 @@ class Judge:
         """Return each condition (chosen, rival or in doubt) that a call violates, with what speaks for it."""
         slots = self._after.run(state, args)
         found: list[tuple[Condition, float, str]] = []
-        for chosen, check, rivals, _ in self._lines:
+        for chosen, check, rivals, _, _ in self._lines:
             if not check(slots):
                 found.append((chosen.condition, chosen.score, "chosen"))
             found += [(r, chosen.score - by, "rival") for r, agree, by in rivals if not agree(slots)]

@@ -12,7 +12,17 @@ __all__ = ["Chosen", "Knowledge"]
 
 @dataclass
 class Chosen:
-    """A condition that explains refusals of one action."""
+    """A condition that explains refusals of one action.
+
+    Attributes:
+        condition: what must hold.
+        score: what speaks for it, in nats.
+        support, unique: how many refusals violate it, and how many violate nothing else that was chosen.
+        rivals: what explains all that it explains, and by how many nats it is worse.
+        values: by value outside a domain, what speaks against this value.
+        closed: what speaks against values outside a domain that were not met.
+        others: by value outside a domain, what explains all its refusals as well, and by how many nats it is worse.
+    """
 
     condition: Condition
     score: float
@@ -21,6 +31,7 @@ class Chosen:
     rivals: list[tuple[Condition, float]] = field(default_factory=list)
     values: dict[Any, float] = field(default_factory=dict)
     closed: float = 0.0
+    others: dict[Any, list[tuple[Condition, float]]] = field(default_factory=dict)
 
 
 @dataclass
@@ -39,5 +50,5 @@ class Knowledge:
 
     def copy(self) -> Knowledge:
         """Return knowledge whose weights can be changed without changing those of this one."""
-        chosen = [replace(one, values=dict(one.values)) for one in self.chosen]
+        chosen = [replace(one, values=dict(one.values), others=dict(one.others)) for one in self.chosen]
         return replace(self, chosen=chosen, source=self.source or self)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.learners._induction.conditions import Condition
-from surefoot.learners._induction.doubting import guard, holds_always, never_together, proofs, regions
-from surefoot.learners._induction.pools import DOUBT, Pool
+from surefoot.learners._induction.doubting import guard, holds_always, kept_apart, never_together, proofs, regions
+from surefoot.learners._induction.pools import DOUBT, Pool, likelihood
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.weighing import count_values, weigh_values
 
@@ -23,6 +23,15 @@ STRONG = 6.0
 """The log odds that a refusal needs."""
 RIVAL = 6.0
 """What explains the same refusals, and is so many nats worse at most, is a rival."""
+OWN = 0.4
+"""Reasons not met yet that an action is granted beyond those that all actions' experience says."""
+FEW = 2.0
+"""So much at most an action's unforeseen refusals say about others: many of them mostly have one reason."""
+UNDERSTOOD = 0.25
+"""When a larger share of the refusals has no reason, being watched does not make up for it."""
+MOST_THOUGHTS = 4
+MOST_ADDED = 40
+"""How often, and from how many, conditions are taken up that greed passed over."""
 MOST_RIVALS = 24
 MOST_WATCHED = 48
 
@@ -60,7 +69,11 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
         _adopt(name, pool, sharing)
     for name, pool in pools.items():
         _improve(name, pool, sharing)
-    concluded = {name: _concluded(name, pool, sharing) for name, pool in pools.items()}
+    for _ in range(2):
+        if not any([_rethink(name, pool, sharing) for name, pool in pools.items()]):
+            break
+    concluded = {name: _concluded(name, pools, sharing) for name in pools}
+    _share_missed(pools, concluded)
     weigh_values(pools, concluded)
     return concluded
 
@@ -134,6 +147,47 @@ def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
         pool.open = ~np.asarray(pool.wrong[pool.picked].any(axis=0))
 
 
+def _rethink(name: str, pool: Pool, sharing: _Sharing) -> bool:
+    """Take up conditions that greed passed over, each with all that it makes superfluous; say whether any was."""
+    changed = False
+    effective = _effective(name, pool, sharing)
+    alone = pool.worth(pool.wrong.sum(axis=1), pool.refused) - effective
+    for _ in range(MOST_THOUGHTS):
+        good = np.flatnonzero(alone > 0)
+        good = good[np.argsort(-alone[good], kind="stable")][:MOST_ADDED]
+        value = float(likelihood(int(pool.open.sum()), pool.accepted)) - float(effective[pool.picked].sum())
+        best, plan = value + 0.5, None
+        for j in good.tolist():
+            if j not in pool.picked:
+                found, kept = _pruned(pool, [*pool.picked, j], effective)
+                if found > best:
+                    best, plan = found, kept
+        if plan is None:
+            return changed
+        for i in set(pool.picked) ^ set(plan):
+            users = sharing.using.setdefault(pool.found[i][0].key, set())
+            (users.add if i in plan else users.discard)(name)
+        pool.picked, changed = plan, True
+        pool.open = ~np.asarray(pool.wrong[plan].any(axis=0))
+        effective = _effective(name, pool, sharing)
+    return changed
+
+
+def _pruned(pool: Pool, picked: list[int], effective: NDArray[Any]) -> tuple[float, list[int]]:
+    """Drop conditions while that pays; return what the rest is worth, and the rest."""
+    kept = list(picked)
+    while True:
+        counts = pool.wrong[kept].sum(axis=0)
+        left = int((counts == 0).sum())
+        value = float(likelihood(left, pool.accepted))
+        lost = (pool.wrong[kept] & (counts == 1)).sum(axis=1)
+        gains = likelihood(left + lost, pool.accepted) - value + effective[kept]
+        at = int(np.argmax(gains)) if len(kept) > 1 else 0
+        if gains[at] <= 0:
+            return value - float(effective[kept].sum()), kept
+        del kept[at]
+
+
 def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
     """Return what each condition costs an action, given what others use."""
     found = np.array(pool.costs, dtype=float)
@@ -144,18 +198,86 @@ def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
     return found
 
 
-def _concluded(name: str, pool: Pool, sharing: _Sharing) -> Knowledge:
+def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge]) -> None:
+    """Turn counts of reasons met once into the chance that the next call shows a new one (Good-Turing).
+
+    An action's own rate, and that of all actions together for what it had no occasion to show.
+    """
+    calls = sum(pool.accepted + pool.refused for pool in pools.values())
+    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
+    for name, known in concluded.items():
+        own = pools[name].accepted + pools[name].refused
+        known.missed = (known.missed + OWN) / max(1, own) + world
+
+
+def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDArray[np.bool_]]]) -> NDArray[np.bool_]:
+    """Return which refusals would have come unforeseen, had they come first.
+
+    They violate nothing that is watched for its own sake. What is counted as met once (Good-Turing) are these: had the
+    others not been met yet, such a call would have been answered "unknown", not "accept".
+    """
+    if not len(pool.found):
+        return np.ones(pool.refused, dtype=bool)
+    watched = kept_apart(pool) - effective > _bar(pool)
+    known = np.asarray(pool.wrong[watched].any(axis=0))
+    for _, both in pairs:
+        known |= both
+    return ~known
+
+
+def _bar(pool: Pool) -> NDArray[Any]:
+    """Return the log odds that a condition needs to be watched for its own sake."""
+    bar = np.array([guard(c, pool.frame) for c, _ in pool.found])
+    held = np.array([holds_always(c, pool.frame.touched) for c, _ in pool.found])
+    return np.asarray(np.where(held, 0.0, log(max(1, pool.accepted + pool.refused))) - bar)
+
+
+def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharing, effective: Any) -> NDArray[Any]:
+    """Return what each condition costs an action when it takes the place of one picked, wherever that is used.
+
+    That other actions use a stand-in does not speak against what explains all that it explains there as well: the
+    two then differ by what it costs to say them.
+    """
+    pool = pools[name]
+    here = pool.found[i][0]
+    users = sharing.using.get(here.key, set()) - {name}
+    costs = np.array(effective)
+    if not users:
+        return costs
+    instead = float(effective[i]) + pool.costs - float(pool.costs[i]) + float(pool.extras[i])
+    for j in np.flatnonzero(instead < effective).tolist():
+        if all(_explains(pools[user], pool.found[j][0].key, here.key) for user in users):
+            costs[j] = instead[j]
+    return costs
+
+
+def _explains(pool: Pool, key: str, other: str) -> bool:
+    """Say whether one condition of an action explains all that, of what was picked, only another one does."""
+    j, i = pool.at.get(key), pool.at.get(other)
+    if j is None or i is None:
+        return False
+    rest = [p for p in pool.picked if p != i]
+    alone = pool.wrong[i] & ~pool.wrong[rest].any(axis=0)
+    return bool(pool.wrong[j][alone].all())
+
+
+def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing) -> Knowledge:
     """Return a copy of what is concluded, which was worked out before when nothing that it rests on has changed."""
+    pool = pools[name]
     effective = _effective(name, pool, sharing)
-    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes())
+    keys = {pool.found[i][0].key for i in pool.picked}
+    users = sorted({user for key in keys for user in sharing.using.get(key, ())} - {name})
+    others = [(user, pools[user].accepted, *pools[user].place(), tuple(pools[user].picked)) for user in users]
+    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes(), *others)
     if place not in pool.frame.memo:
-        pool.frame.memo[place] = _conclude(pool, effective)
+        pool.frame.memo[place] = _conclude(name, pools, sharing, effective)
     known: Knowledge = pool.frame.memo[place]
     return known.copy()
 
 
-def _conclude(pool: Pool, effective: NDArray[Any]) -> Knowledge:
+def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective: NDArray[Any]) -> Knowledge:
     """Weigh each picked condition by what it alone explains, and collect its rivals."""
+    pool = pools[name]
     leftover = int(pool.open.sum())
     n = pool.accepted + pool.refused
     chosen: list[Chosen] = []
@@ -166,14 +288,17 @@ def _conclude(pool: Pool, effective: NDArray[Any]) -> Knowledge:
         if not unique.any() and effective[i] >= 0:  # others explain all of it
             counts = counts - pool.wrong[i]
             picked.remove(i)
+    pairs = never_together(pool)
+    fresh = _fresh(pool, effective, pairs)
     single = 0
     for i in picked:
         c = pool.found[i][0]
         unique = pool.wrong[i] & (counts == 1)
         k = int(unique.sum())
-        single += k == 1 and effective[i] > 0
+        single += k == 1 and effective[i] > 0 and bool(fresh[unique].all())
         without = leftover + k
-        scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - effective
+        costs = _in_its_place(name, i, pools, sharing, effective)
+        scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - costs
         mine = float(scores[i])
         near = [j for j in np.flatnonzero(scores > mine - RIVAL) if j != i and j not in picked]
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
@@ -188,13 +313,13 @@ def _conclude(pool: Pool, effective: NDArray[Any]) -> Knowledge:
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
-        bar = np.array([guard(c, pool.frame) for c, _ in pool.found])
-        held = np.array([holds_always(c, pool.frame.touched) for c, _ in pool.found])
-        dear = scores > np.where(held, 0.0, log(max(1, n))) - bar
+        dear = scores + kept_apart(pool) > _bar(pool)
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear | pool.safe) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         doubts = [pool.found[j][0] for j in (close if pool.safe else close[: max(MOST_WATCHED, 40_000 // max(1, n))])]
     odd, around = regions(pool, leftover)
-    doubts = around + never_together(pool) + doubts
-    missed = (single + odd + (0.5 if pool.refused else 0.25)) / max(1, n)
+    if odd == leftover:
+        odd = int(fresh[pool.open].sum()) if leftover <= UNDERSTOOD * pool.refused else leftover
+    doubts = around + [c for c, _ in pairs] + doubts
+    missed = float(single + odd)
     return Knowledge(chosen, doubts, leftover, pool.accepted, pool.refused, missed, proofs(pool) if pool.safe else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -34,13 +35,15 @@ _COSTS = {
     "sumtimes": 1.5,
     "shape": 1.5,
     "number": 0.3,
+    "time": 0.3,
+    "else": 0.5,
     "symbols": 1.2,
     "plus": 1.5,
     "flat": 0.5,
 }
 
 
-MEASURES = frozenset({"len", "sum", "sumdiff", "sumtimes", "minus", "plus", "times", "number"})
+MEASURES = frozenset({"len", "sum", "sumdiff", "sumtimes", "minus", "plus", "times", "number", "time"})
 """Operations whose values are only compared as numbers."""
 
 
@@ -104,6 +107,8 @@ class Term:
         if op == "field" and parents[0].op == "args":
             self.arguments = frozenset({str(param)})
         own = _COSTS[op]
+        if op in ("first", "last") and param:
+            own += 2.0  # one of several, by its place alone
         if op in ("get", "join", "join2"):
             if parents[1].rooted:
                 own -= 0.5
@@ -183,7 +188,9 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return f"{inner[0]}[{param[0]}={inner[1]}, {param[1]}={inner[2]}]"
         case "plus":
             return f"({inner[0]} + {inner[1]})"
-        case "len" | "sum" | "shape" | "number" | "symbols":
+        case "else":
+            return f"({inner[0]} else {inner[1]})"
+        case "len" | "sum" | "shape" | "number" | "time" | "symbols":
             return f"{op}({inner[0]})"
         case "sumdiff":
             return f"sum({inner[0]} - {inner[1]})"
@@ -276,6 +283,19 @@ def as_number(value: Any) -> Any:
         except ValueError:
             return MISSING
     return MISSING
+
+
+def as_time(value: Any) -> Any:
+    """Return the days since the year 1 that a date, or a date and time of day, in ISO 8601 stands for."""
+    if type(value) is not str or value[4:5] != "-":
+        return MISSING
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError:
+        return MISSING
+    aside = found.utcoffset() or timedelta()
+    days = found.replace(tzinfo=None) - aside - datetime(1, 1, 1)
+    return days.total_seconds() / 86_400
 
 
 def shape_of(value: Any) -> Any:
@@ -458,6 +478,11 @@ def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) 
             return _unary(shape_of, at[0], ranks[0])
         case "number":
             return _unary(as_number, at[0], ranks[0])
+        case "time":
+            return _unary(as_time, at[0], ranks[0])
+        case "else":
+            a, b = at
+            return lambda s: s[b] if s[a] is MISSING else s[a]
     raise AssertionError(op)
 
 

@@ -17,6 +17,9 @@ from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["count_values", "odd_values", "weigh_values"]
 
+ALIKE = 9.2
+"""What explains a value's refusals in its stead is looked at when the odds for it are at least 1 in 10,000."""
+MOST_OTHERS = 8
 Bools = NDArray[np.bool_]
 
 
@@ -25,10 +28,13 @@ def count_values(pool: Pool, one: Chosen, unique: Bools, leftover: int) -> None:
     c = one.condition
     column = pool.frame.column[c.terms[0].key]
     counts: dict[Any, int] = {}
+    places: dict[Any, list[int]] = {}
     for at, row in enumerate(pool.frame.bad):
         odd = odd_values(c, column[row])
         for value in odd:
             counts[value] = counts.get(value, 0) + int(unique[at] and len(odd) == 1)
+            if unique[at] and len(odd) == 1:
+                places.setdefault(value, []).append(at)
     good: Counter[Any] = Counter()
     for row in pool.frame.good:
         value = column[row]
@@ -39,6 +45,26 @@ def count_values(pool: Pool, one: Chosen, unique: Bools, leftover: int) -> None:
     if c.key in pool.wishes.pinned:
         one.closed = WORD
     one.values = {v: float(pool.worth(m, leftover + m)) for v, m in counts.items()}
+    one.others = {v: _instead(pool, one, rows) for v, rows in places.items()}
+
+
+def _instead(pool: Pool, one: Chosen, rows: list[int]) -> list[tuple[Condition, float]]:
+    """Return what explains all refusals of a value, so that the value itself may be fine, and what it costs to say.
+
+    It comes on top of what was picked, so that only what its terms do not share with that is counted.
+    """
+    at = pool.at[one.condition.key]
+    said = {part for i in pool.picked for term in pool.found[i][0].terms for part in term.parts}
+    found = []
+    for j in np.flatnonzero(pool.wrong[:, rows].all(axis=1)).tolist():
+        c = pool.found[j][0]
+        if j != at and j not in pool.picked and c.kind not in ("domain", "each domain"):
+            known = {part: cost for term in c.terms for part, cost in term.parts.items() if part in said}
+            cost = float(pool.costs[j]) - sum(known.values())
+            if cost + one.closed < ALIKE:
+                found.append((c, max(0.0, cost) + one.closed))
+    found.sort(key=lambda pair: (pair[1], pair[0].key))
+    return found[:MOST_OTHERS]
 
 
 def _parts(value: Any) -> set[Any]:
@@ -69,4 +95,6 @@ def weigh_values(pools: Mapping[str, Pool], known: Mapping[str, Knowledge]) -> N
                 for value in {*refused[key], *one.values} - set(one.condition.param):
                     own = one.values.get(value, 0.0)
                     against = refused[key][value] - (own > 0)
-                    one.values[value] = own + log((against + 0.5) / (allowed[key][value] + 0.5))
+                    elsewhere = log((against + 0.5) / (allowed[key][value] + 0.5))
+                    one.values[value] = own + elsewhere
+                    one.others[value] = [(c, by + elsewhere) for c, by in one.others.get(value, [])]
