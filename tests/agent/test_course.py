@@ -88,7 +88,7 @@ def test_a_course_that_the_world_contradicts_is_forgotten() -> None:
     assert not agent.run(steps=60)
     fold = agent.knowledge.experience.fold
     agent.run(steps=60)
-    assert not fold.courses
+    assert not fold.courses.best
     world.shut.clear()
     assert any(agent.run(steps=200) for _ in range(4))
     assert agent.replay().ok

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from surefoot import values
 
-__all__ = ["Course", "Stride", "Walked", "as_data", "course_of", "from_data", "together", "whole"]
+__all__ = ["Course", "Courses", "Stride", "Walked", "as_data", "course_of", "from_data", "together", "whole"]
 
 
 class Stride(NamedTuple):
@@ -93,6 +93,62 @@ class Walked:
         for left in self._at[known + 1 :]:
             del self._places[left]
         del self.strides[known:], self._at[known + 1 :]
+
+
+class Courses:
+    """The shortest whole run from each start, and whether something was learned since a shorter one was looked for.
+
+    Attributes:
+        best: {(map, start): (its goals, its steps)}.
+        news: {map: how often an outcome was new}; `considered`: {(map, start): how often, when it was looked for}.
+
+    Example:
+        >>> courses = Courses()
+        >>> courses.finished(("main", b"0"), ["one", "two"], [Stride(b"0", b'"on"', b"1", ("one", "two"))])
+        >>> len(courses.of(("main", b"0"), lambda stride: True)), len(courses.of(("main", b"0"), lambda stride: False))
+        (1, 0)
+    """
+
+    def __init__(self) -> None:
+        """Know none."""
+        self.best: dict[tuple[str, bytes], tuple[frozenset[str], tuple[Stride, ...]]] = {}
+        self.news: dict[str, int] = {}
+        self.considered: dict[tuple[str, bytes], int] = {}
+
+    def of(self, place: tuple[str, bytes], holds: Callable[[Stride], bool]) -> tuple[Stride, ...]:
+        """Return the course from a (map, start); one with a step that does not hold any more is forgotten."""
+        strides = self.best[place][1] if place in self.best else ()
+        if all(map(holds, strides)):
+            return strides
+        del self.best[place]
+        return ()
+
+    def finished(self, place: tuple[str, bytes], reached: Iterable[str], strides: list[Stride]) -> None:
+        """Keep a run that reached all of several goals, if none is shorter; to one the map knows the shortest way."""
+        goals, known = self.best.get(place, (frozenset[str](), ()))
+        done = frozenset(reached)
+        if len(done) > 1 and strides and (goals != done or len(strides) < len(known)):
+            self.best[place] = done, tuple(strides)
+
+    def hear(self, map_: str) -> None:
+        """Take in that an outcome was new."""
+        self.news[map_] = self.news.get(map_, 0) + 1
+
+    def consider(self, place: tuple[str, bytes]) -> None:
+        """Take in that a shorter course was looked for."""
+        self.considered[place] = self.news.get(place[0], 0)
+
+    def are_old(self, place: tuple[str, bytes]) -> bool:
+        """Say whether something was learned since a shorter course was looked for."""
+        return self.considered.get(place) != self.news.get(place[0], 0)
+
+    def as_data(self) -> Any:
+        """Return all of it as a plain value."""
+        rows = [
+            [map_, start.decode(), sorted(goals), [[s.action.decode(), s.to.decode()] for s in strides]]
+            for (map_, start), (goals, strides) in self.best.items()
+        ]
+        return [rows, dict(self.news), [[map_, start.decode(), n] for (map_, start), n in self.considered.items()]]
 
 
 def as_data(strides: Iterable[Stride], expanded: int) -> dict[str, Any]:

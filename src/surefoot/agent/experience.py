@@ -7,14 +7,14 @@ as it was before any decision. Rules carry everywhere; places are kept for each 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from surefoot import values
-from surefoot.agent import course
 from surefoot.agent.budget import Spent
-from surefoot.agent.course import Course, Stride, Walked
+from surefoot.agent.course import Course, Courses, Stride, Walked, course_of, from_data
 from surefoot.agent.decision import DONE
 from surefoot.agent.episode_events import (
     NOTHING,
@@ -211,9 +211,7 @@ class ExperienceFold(EventFold):
         merged: {the hash of another agent's journal's head: its length}, up to where it was taken over.
         stuck: {map: how many episodes in a row ended there with nothing left}.
         version: {map: number}, which grows whenever a plan for that map may no longer be the best.
-        courses: {(map, start): (its goals, the shortest whole run from there)}.
-        news: {map: how often an outcome was new}; `considered`: {(map, start): how often, when a shorter course was
-            looked for}.
+        courses: the whole runs to all goals, see `surefoot.agent.course`.
         offers: the long lists of options, see `Offers`.
 
     Example:
@@ -240,9 +238,7 @@ class ExperienceFold(EventFold):
         self.merged: dict[str, int] = {}
         self.stuck: dict[str, int] = {}
         self.version: dict[str, int] = {}
-        self.courses: dict[tuple[str, bytes], tuple[frozenset[str], tuple[Stride, ...]]] = {}
-        self.news: dict[str, int] = {}
-        self.considered: dict[tuple[str, bytes], int] = {}
+        self.courses = Courses()
         self.offers = Offers()
 
     def reset(self) -> None:
@@ -275,7 +271,8 @@ class ExperienceFold(EventFold):
                     self._reach(event.map, goal, bytes(event.state))
                 if b'"courses":true' in bytes(event.rules):  # not in journals of before
                     running.strides = Walked(running.start, event.goals)
-                    running.course = course.course_of(self._course(event.map, running.start), event.goals)
+                    known = self.courses.of((event.map, running.start), partial(self._holds, event.map))
+                    running.course = course_of(known, event.goals)
             case Learned():
                 self._learned(event)
             case Recognised():
@@ -289,7 +286,7 @@ class ExperienceFold(EventFold):
                 running = self.running.pop(event.episode)
                 map_ = running.map
                 if event.stopped == "goals reached" and running.strides is not None:
-                    self._finished(running, running.strides.strides)
+                    self.courses.finished((map_, running.start), running.reached, running.strides.strides)
                 self.stuck[map_] = self.stuck.get(map_, 0) + 1 if event.stopped in RENEWS else 0
 
     def _learned(self, event: Learned) -> None:
@@ -305,22 +302,11 @@ class ExperienceFold(EventFold):
             self.skills[key] = Skill(known.reached + reached, known.taken + taken)
         self.merged[event.origin] = event.length
 
-    def _course(self, map_: str, start: bytes) -> tuple[Stride, ...]:
-        """Return the course from a start; one that the world contradicts is forgotten."""
-        goals, strides = self.courses.get((map_, start), (frozenset[str](), ()))
-        for stride in strides:
-            triple = map_, stride.state, stride.action
-            runs = self.runs.get(triple)
-            if triple in self.refused or not runs or runs[-1][0] != stride.to:
-                del self.courses[map_, start]
-                return ()
-        return strides
-
-    def _finished(self, running: Running, strides: list[Stride]) -> None:
-        """Keep a run that reached all of several goals, if none is shorter; to one the map knows the shortest way."""
-        goals, known = self.courses.get((running.map, running.start), (frozenset[str](), ()))
-        if len(running.reached) > 1 and strides and (goals != frozenset(running.reached) or len(strides) < len(known)):
-            self.courses[running.map, running.start] = frozenset(running.reached), tuple(strides)
+    def _holds(self, map_: str, stride: Stride) -> bool:
+        """Say whether a step led, when it was last taken, to where a course says it does."""
+        triple = map_, stride.state, stride.action
+        runs = self.runs.get(triple)
+        return runs is not None and triple not in self.refused and runs[-1][0] == stride.to
 
     def _decided(self, event: Decided) -> None:
         running = self.running[event.episode]
@@ -330,9 +316,9 @@ class ExperienceFold(EventFold):
         if event.path == "slow" and event.rule in ("plan", "probe"):
             running.follow(bytes(event.answer))
         if event.path == "slow" and event.rule == "course":
-            self.considered[running.map, running.start] = self.news.get(running.map, 0)
+            self.courses.consider((running.map, running.start))
             if event.answer != NOTHING:
-                running.course = course.course_of(course.from_data(plain(event.answer)), running.reached)
+                running.course = course_of(from_data(plain(event.answer)), running.reached)
         if event.path == "slow" or bytes(event.spent) != b"null":
             running.spent = running.spent.plus(values.decode_known(bytes(event.spent)) or {})
         if event.rule in RENEWS:
@@ -372,7 +358,7 @@ class ExperienceFold(EventFold):
                 running.strides.add(Stride(state, action, to, event.goals))
         elif triple not in self.refused:
             self.refused.add(triple)
-            self.news[running.map] = self.news.get(running.map, 0) + 1
+            self.courses.hear(running.map)
             self._change(running.map)
         if event.drift:
             self._change(running.map)
@@ -393,7 +379,7 @@ class ExperienceFold(EventFold):
         seen[to] = seen.get(to, 0) + 1
         times = sum(seen.values())
         if seen[to] == 1:
-            self.news[triple[0]] = self.news.get(triple[0], 0) + 1
+            self.courses.hear(triple[0])
         if seen[to] == 1 or not times & (times - 1):  # a power of two
             self._change(triple[0])
         runs = self.runs[triple]
@@ -473,11 +459,7 @@ class ExperienceFold(EventFold):
             "merged": dict(self.merged),
             "stuck": dict(self.stuck),
             "version": dict(self.version),
-            "courses": [
-                [m, s.decode(), sorted(goals), [[t.to.decode(), t.action.decode()] for t in strides]]
-                for (m, s), (goals, strides) in self.courses.items()
-            ],
-            "news": [dict(self.news), [[m, s.decode(), n] for (m, s), n in self.considered.items()]],
+            "courses": self.courses.as_data(),
             "offers": self.offers.as_data(),
         }
 

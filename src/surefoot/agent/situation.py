@@ -125,7 +125,7 @@ class Situation:
         running, fold = self.running, self.fold
         if self.ahead is None or not self.ahead.wide or running.steps or not running.course:
             return False
-        return fold.considered.get((running.map, running.start)) != fold.news.get(running.map, 0)
+        return fold.courses.are_old((running.map, running.start))
 
     def consider(self, most: int) -> tuple[list[Stride] | None, int]:
         """Return a course of fewer than `most` steps, in imagination, and how much was looked at."""
