@@ -47,6 +47,12 @@ def test_a_gate_sees_the_whole_call() -> None:
     assert agenda.allows("hall", 2)
 
 
+def test_it_says_whether_there_are_gates() -> None:
+    agenda = Agenda()
+    assert not agenda.gated
+    assert agenda.gate("closed", never, blocks="go").gated
+
+
 def test_asking_changes_nothing_and_copies_the_call() -> None:
     def spoil(state: Any, call: Any) -> bool:
         call.args["items"].clear()

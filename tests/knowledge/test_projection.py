@@ -9,12 +9,12 @@ from typing import Self
 
 import pytest
 
-from surefoot import Journal, open_journal
+from surefoot import Journal, WorldMap, open_journal
 from surefoot.errors import BadArgument, BrokenChain, JournalClosed, UnknownFormat
 from surefoot.journal.backends.memory import MemoryBackend
 from surefoot.journal.seal import new_key, public_key
 from surefoot.knowledge.agenda import Agenda
-from surefoot.knowledge.projection import Fold, Projection, Take, fold_lines
+from surefoot.knowledge.projection import Fold, Projection, Take, fold_lines, together
 from surefoot.knowledge.projection import Path as Place
 
 
@@ -215,3 +215,23 @@ def test_a_decision_is_made_again_when_somebody_else_was_faster() -> None:
     agenda.goal("wise", lambda state: bool(state))
     assert agenda.verify()
     assert [entry.stream for entry in agenda.journal.entries()].count("other") == 1
+
+
+def test_changes_recorded_together_are_decided_again_when_somebody_else_was_faster() -> None:
+    journal = open_journal()
+    known, other = WorldMap(journal=journal), WorldMap(journal=journal)
+    held, decide, apply = known.arriving(b"0", b'"right"', b"1")
+    asked = []
+
+    def slowly() -> tuple[str, bytes]:
+        asked.append(len(journal))
+        if len(asked) == 1:
+            other.see(1, "up")
+        return decide()
+
+    at = together([(held, slowly, apply)], [("notes", "note", b"{}")])
+    assert len(asked) == 2
+    assert asked[0] < asked[1] == at
+    assert [entry.kind for entry in journal.entries(since=at)] == ["arrive", "note"]
+    assert (known.next(0, {1}), known.frontier()) == ("right", other.frontier())
+    assert known.verify()

@@ -30,7 +30,7 @@ from surefoot.agent.episode_events import (
 )
 from surefoot.agent.guards import LONGEST, TIMES
 from surefoot.agent.offers import FORMAT, Offers, is_varied
-from surefoot.errors import UnknownFormat
+from surefoot.errors import Conflict, UnknownFormat
 from surefoot.journal import Journal
 from surefoot.knowledge._ledger import EventFold, Ledger, Record, plain
 from surefoot.knowledge.projection import Change
@@ -508,6 +508,21 @@ class Experience(Ledger[ExperienceFold]):
             self._append(event)
         else:
             self._note(lambda: event)
+
+    def _append(self, event: Record) -> None:
+        """Record an event that does not depend on what is known, then apply it; the settings are recorded already."""
+        kind, data = event.kind, event.encode()
+        with self._lock:
+            while True:
+                self._catch_up()
+                try:
+                    (line,) = self._journal.record(((kind, data),), stream=self._stream, expect=self._read)
+                except Conflict:
+                    continue
+                self._read += 1
+                self._hash = line[-66:-2].decode()
+                self._fold.apply(event)
+                return
 
     def noting(self, event: Record) -> Change:
         """Return what `note` would record of an event in an episode, to be recorded together with other changes."""

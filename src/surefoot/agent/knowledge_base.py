@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from surefoot import values
 from surefoot.agent.experience import Experience
-from surefoot.agent.own_model import GrownModel, OwnModel, exact_vocabulary
+from surefoot.agent.own_model import OwnModel, exact_vocabulary
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.journal import Head, Journal, Verification, open_journal
 from surefoot.knowledge.agenda import Agenda
@@ -19,6 +19,9 @@ from surefoot.knowledge.worldmap import WorldMap
 from surefoot.learners.conservative import ConservativeActionModel
 from surefoot.learners.vocabulary import Vocabulary
 from surefoot.protocols import ActionModel, Call, Outcome, Prediction, call_of
+
+if TYPE_CHECKING:
+    from surefoot.agent.grown_model import GrownModel
 
 __all__ = ["Knowledge", "Place", "place_of", "raw_of", "stream_of"]
 
@@ -168,6 +171,8 @@ class Knowledge:
         if self._given is not None:
             raise BadArgument("this knowledge has a model of its own: make another one yourself")
         if self.vocabulary is None and not self.exact:
+            from surefoot.agent.grown_model import GrownModel  # it loads NumPy and more: only where it is used
+
             return GrownModel.of(journal, **self.options)  # type: ignore[arg-type]  # of several types
         vocabulary = exact_vocabulary() if self.vocabulary is None else self.vocabulary
         made = OwnModel(vocabulary, journal=journal, **self.options)  # type: ignore[arg-type]  # of several types

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import msgspec
 
 from surefoot import values
-from surefoot.errors import BadArgument, Conflict, ValueRejected
+from surefoot.errors import BadArgument, ValueRejected
 from surefoot.journal import Head, Journal, Verification
 from surefoot.journal.backends.memory import MemoryBackend
 from surefoot.knowledge.projection import Path, Projection, Take
@@ -188,21 +188,6 @@ class Ledger(Projection[F]):
             self._fold.apply(event)
 
         self._change(decided, apply)
-
-    def _append(self, event: Record) -> None:
-        """Record an event that does not depend on what is known, then apply it; the settings are recorded already."""
-        kind, data = event.kind, event.encode()
-        with self._lock:
-            while True:
-                self._catch_up()
-                try:
-                    (line,) = self._journal.record(((kind, data),), stream=self._stream, expect=self._read)
-                except Conflict:
-                    continue
-                self._read += 1
-                self._hash = line[-66:-2].decode()
-                self._fold.apply(event)
-                return
 
     def _catch_up(self) -> None:
         if self._journal.length() != self._read and not self._forgets:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from surefoot import Agent, Knowledge, Outcome, Vocabulary, moved, open_journal, refused
-from surefoot.agent.own_model import GrownModel
+from surefoot.agent.grown_model import GrownModel
 from surefoot.errors import BadArgument
 
 
