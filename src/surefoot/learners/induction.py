@@ -64,13 +64,13 @@ class InducedActionModel(Spoken):
     Example:
         >>> from surefoot import ConservativeActionModel
         >>> model = ConservativeActionModel()
-        >>> state = {"orders": {f"A{n}": {"status": ("open", "sent")[n % 2]} for n in range(40)}}
-        >>> for n in range(30):
+        >>> state = {"orders": {f"A{n}": {"status": ("open", "sent")[n % 2]} for n in range(90)}}
+        >>> for n in range(60):
         ...     _ = model.observe(state, "cancel", {"order": f"A{n}"}, accepted=n % 2 == 0)
-        >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A38", "A39")]
+        >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A88", "A89")]
         ['accept', 'refuse']
         >>> model.predict(state, "cancel", {"order": "A39"}).reason
-        "orders[order].status is 'sent', accepted only for 'open' (13 cases)"
+        "orders[order].status is 'sent', accepted only for 'open' (24 cases)"
     """
 
     def __init__(

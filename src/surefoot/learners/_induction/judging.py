@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 from surefoot.learners._induction.conditions import Check, Condition
@@ -14,7 +15,7 @@ from surefoot.learners._induction.terms import Program, Term
 from surefoot.learners._induction.watching import Watch
 from surefoot.learners._induction.weighing import odd_values
 
-__all__ = ["Answer", "Judge", "terms_of"]
+__all__ = ["UNMET", "Answer", "Judge", "terms_of"]
 
 UNMET = 0.02
 """Above this share of calls with a reason met once, or none, nothing is accepted: the next may be new (Good-Turing)."""
@@ -193,12 +194,18 @@ class Judge:
         ]
         doubts = [c for c in known.doubts if c.key not in wrong]
         gone = len(chosen) < len(known.chosen)  # what it explained has no reason now
-        missed = 1.0 if gone else known.missed
-        return Judge(replace(known, chosen=chosen, doubts=doubts, missed=missed, source=None))
+        unmet, missed = (inf, 1.0) if gone else (known.unmet, known.missed)
+        return Judge(replace(known, chosen=chosen, doubts=doubts, unmet=unmet, missed=missed, source=None))
 
     def doubted(self) -> Judge:
         """Return a judge that accepts nothing: a refusal came that nothing explains."""
-        return self.renewed(replace(self.known, missed=1.0))
+        return self.renewed(replace(self.known, unmet=inf, missed=1.0))
+
+    def after(self, calls: int, unforeseen: int) -> Judge:
+        """Return a judge that has counted more calls, none of which went against it."""
+        made = copy(self)
+        made.known = self.known.after(calls, unforeseen)
+        return made
 
     def violated(self, state: Any, args: Mapping[str, Any]) -> list[tuple[Condition, float, str]]:
         """Return each condition (chosen, rival or in doubt) that a call violates, with what speaks for it."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from surefoot.learners._induction.judging import Answer, Judge
+from surefoot.learners._induction.judging import UNMET, Answer, Judge
 from surefoot.learners._induction.pools import Pool, Wishes
 from surefoot.learners._induction.results import Knowledge
 from surefoot.learners._induction.rows import Rows
@@ -81,20 +81,28 @@ class Learner:
     def weigh(self, action: str, verdict: str, accepted: bool, state: Any, args: Mapping[str, Any]) -> None:
         """Compare an outcome with what was said; select again when it is time.
 
-        What was foretold is only counted. What went against the verdict takes back at once what it has shown to be
-        wrong.
+        What was foretold is only counted, and what was left open too: the more calls show no new reason, the less there
+        may be. What went against the verdict takes back at once what it has shown to be wrong.
         """
         known, wrong = self._news.get(action, (False, False))
-        if verdict == "unknown":
-            known = True
-        elif (verdict == "accept") != accepted:
+        known |= verdict == "unknown"
+        if verdict != "unknown" and (verdict == "accept") != accepted:
             known = wrong = True
             self._contradicted(action, accepted, state, args)
+        else:
+            self._count(action, accepted or verdict == "refuse", state, args)
         self._news[action] = known, wrong
         size, fitted = self.rows[action].total, self._fitted.get(action, 0)
         pace = ALARM if wrong else PACE if known else QUIET
         if size >= fitted + max(1.0, pace * fitted):
             self.select({action})
+
+    def _count(self, action: str, foreseen: bool, state: Any, args: Mapping[str, Any]) -> None:
+        """Count a call where that may change what is said: while too many reasons may not have been met yet."""
+        judge = self.judges.get(action)
+        if judge is not None and judge.known.missed > UNMET:
+            foreseen = foreseen or judge(state, args).condition is not None
+            self.judges[action] = judge.after(self.rows[action].total, int(not foreseen))
 
     def _contradicted(self, action: str, accepted: bool, state: Any, args: Mapping[str, Any]) -> None:
         judge = self.judges[action]

@@ -36,7 +36,19 @@ class Chosen:
 
 @dataclass
 class Knowledge:
-    """What was selected for one action."""
+    """What was selected for one action.
+
+    Attributes:
+        chosen: what must hold.
+        doubts: what only keeps a call from being accepted.
+        leftover: how many refusals nothing explains.
+        accepted, refused: how many calls there were.
+        missed: the chance that the next call shows a reason that was not met yet: (`unmet` / calls) + `world`.
+        unmet: reasons met once, and what is granted beyond them.
+        world: what the experience of all actions says about it.
+        proofs: literals, and which accepted calls satisfy each; None unless only that counts.
+        source: what this is a copy of: copies differ in their weights alone, and read the same conditions.
+    """
 
     chosen: list[Chosen]
     doubts: list[Condition]
@@ -46,7 +58,13 @@ class Knowledge:
     missed: float
     proofs: list[tuple[Condition, int]] | None = None
     source: Knowledge | None = field(default=None, repr=False, compare=False)
-    """What this is a copy of: copies differ in their weights alone, and read the same conditions."""
+    unmet: float = 0.0
+    world: float = 0.0
+
+    def after(self, calls: int, unforeseen: int) -> Knowledge:
+        """Return the same after more calls, so many of which were refused for a reason that nothing foresaw."""
+        unmet = self.unmet + unforeseen
+        return replace(self, unmet=unmet, missed=min(unmet / calls + self.world, 1.0))
 
     def copy(self) -> Knowledge:
         """Return knowledge whose weights can be changed without changing those of this one."""

@@ -207,7 +207,8 @@ def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge])
     world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
     for name, known in concluded.items():
         own = pools[name].accepted + pools[name].refused
-        known.missed = (known.missed + OWN) / max(1, own) + world
+        known.unmet, known.world = known.missed + OWN, world
+        known.missed = known.unmet / max(1, own) + world
 
 
 def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDArray[np.bool_]]]) -> NDArray[np.bool_]:
