@@ -262,6 +262,19 @@ def test_what_a_record_will_hold_is_compared_found_by_two_keys_and_as_days() -> 
     assert sum(verdict == "unknown" for verdict, _ in verdicts) < 0.1 * len(verdicts)
 
 
+def test_a_flake_like_many_before_keeps_nothing_from_being_accepted() -> None:
+    rng, model, said = random.Random(5), InducedActionModel(), []
+    for n in range(700):
+        free, colour = rng.random() < 0.6, rng.choice(("red", "blue"))
+        before = model.observe({"open": free, "colour": colour}, "enter", {}, free and rng.random() > 0.06)
+        if n >= 400 and free:
+            said.append(before.verdict)
+    assert said.count("accept") > 0.95 * len(said)
+    for _ in range(20):  # flakes no more: a rule has changed
+        model.observe({"open": True, "colour": "red"}, "enter", {}, accepted=False)
+    assert model.predict({"open": True, "colour": "red"}, "enter", {}).verdict != "accept"
+
+
 @pytest.mark.nightly
 def test_flakes_are_told_from_rules() -> None:
     rng = random.Random(0)

@@ -14,7 +14,7 @@ from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.pools import Pool
 from surefoot.learners._induction.terms import Term, way_to
 
-__all__ = ["guard", "holds_always", "kept_apart", "never_together", "proofs", "regions"]
+__all__ = ["FEW_ODD", "guard", "holds_always", "kept_apart", "never_together", "proofs", "regions"]
 
 Bools = NDArray[np.bool_]
 GUARD = 20.0

@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from scipy.special import gammainc
+
+from surefoot.learners._induction.doubting import FEW_ODD
 from surefoot.learners._induction.judging import UNMET, Answer, Judge
 from surefoot.learners._induction.pools import Pool, Wishes
 from surefoot.learners._induction.results import Knowledge
@@ -51,6 +54,7 @@ class Learner:
         self._stale: set[str] = set()
         self._fitted: dict[str, int] = {}
         self._news: dict[str, tuple[bool, bool]] = {}
+        self._flakes: dict[str, tuple[int, int]] = {}
 
     def take(
         self,
@@ -86,7 +90,9 @@ class Learner:
         """
         known, wrong = self._news.get(action, (False, False))
         known |= verdict == "unknown"
-        if verdict != "unknown" and (verdict == "accept") != accepted:
+        if verdict == "accept" and self._is_flake(action, accepted):
+            pass
+        elif verdict != "unknown" and (verdict == "accept") != accepted:
             known = wrong = True
             self._contradicted(action, accepted, state, args)
         else:
@@ -96,6 +102,20 @@ class Learner:
         pace = ALARM if wrong else PACE if known else QUIET
         if size >= fitted + max(1.0, pace * fitted):
             self.select({action})
+
+    def _is_flake(self, action: str, accepted: bool) -> bool:
+        """Count a call that was to be accepted; say whether it was refused like others before, and no more often.
+
+        Then the refusals that nothing explained were too many for an accident, and too scattered for a rule, when
+        conditions were last selected; and since then there were not significantly more (Poisson, 1 in 100).
+        """
+        odd, told = self._flakes.get(action, (0, 0))
+        odd, told = self._flakes[action] = odd + (not accepted), told + 1
+        known = self.judges[action].known
+        if accepted or known.leftover < FEW_ODD or known.missed > UNMET:
+            return False
+        expected = told * known.leftover / (known.leftover + known.accepted)
+        return odd <= 1 or float(gammainc(odd, expected)) > 0.01
 
     def _count(self, action: str, foreseen: bool, state: Any, args: Mapping[str, Any]) -> None:
         """Count a call where that may change what is said: while too many reasons may not have been met yet."""
@@ -136,6 +156,7 @@ class Learner:
             self.pools[action] = Pool(rows.frame(), self.wishes.get(action), safe=self.safe)
             self._fitted[action] = rows.total
             self._news[action] = False, False
+            self._flakes[action] = 0, 0
         pools = {action: self.pools[action] for action in sorted(self.pools)}
         for pool in pools.values():
             pool.reset()
