@@ -201,10 +201,13 @@ def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
 def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge]) -> None:
     """Turn counts of reasons met once into the chance that the next call shows a new one (Good-Turing).
 
-    An action's own rate, and that of all actions together for what it had no occasion to show.
+    An action's own rate, and that of all actions together for what it had no occasion to show; of one action alone
+    there is nothing else to learn from.
     """
     calls = sum(pool.accepted + pool.refused for pool in pools.values())
     world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
+    if len(pools) == 1:
+        world = 0.0
     for name, known in concluded.items():
         own = pools[name].accepted + pools[name].refused
         known.unmet, known.world = known.missed + OWN, world
