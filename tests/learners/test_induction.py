@@ -262,6 +262,15 @@ def test_what_a_record_will_hold_is_compared_found_by_two_keys_and_as_days() -> 
     assert sum(verdict == "unknown" for verdict, _ in verdicts) < 0.1 * len(verdicts)
 
 
+@pytest.mark.parametrize("accepted", [True, False])
+def test_thirty_calls_alike_are_enough(accepted: bool) -> None:
+    model = InducedActionModel()
+    for _ in range(30):
+        model.observe({"open": True}, "enter", {"door": 1}, accepted)
+    verdict = model.predict({"open": True}, "enter", {"door": 1}).verdict
+    assert verdict == ("accept" if accepted else "refuse")
+
+
 def test_a_flake_like_many_before_keeps_nothing_from_being_accepted() -> None:
     rng, model, said = random.Random(5), InducedActionModel(), []
     for n in range(700):

@@ -90,9 +90,8 @@ class Learner:
         """
         known, wrong = self._news.get(action, (False, False))
         known |= verdict == "unknown"
-        if verdict == "accept" and self._is_flake(action, accepted):
-            pass
-        elif verdict != "unknown" and (verdict == "accept") != accepted:
+        flake = verdict == "accept" and self._is_flake(action, accepted)
+        if verdict != "unknown" and (verdict == "accept") != accepted and not flake:
             known = wrong = True
             self._contradicted(action, accepted, state, args)
         else:
