@@ -68,3 +68,13 @@ def test_asking_changes_nothing(path: str) -> None:
     before = Path(path).read_bytes()
     assert main(["way", "--map", path, "--from", "hall", "--to", "garden"]) == 0
     assert Path(path).read_bytes() == before
+
+
+def test_without_from_it_starts_at_the_start(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["way", "--map", path, "--to", "garden"]) == 0
+    assert capsys.readouterr().out.startswith("1 step, cost 1: hall to garden\n")
+    empty = str(tmp_path / "empty.map")
+    with WorldMap(empty) as known:
+        known.drop()
+    assert main(["way", "--map", empty, "--to", "garden"]) == 2
+    assert "is empty: surefoot explore WORLD --map" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from surefoot.cli.exits import Exit
 from surefoot.cli.maps import known_state, map_option, open_known
 from surefoot.cli.showing import columns, counted, json_option, say, say_json
 from surefoot.cli.spelling import spelled
+from surefoot.errors import BadArgument
 
 if TYPE_CHECKING:
     from surefoot.knowledge.routes import Route
@@ -23,8 +24,9 @@ A confirmed step costs 1, an unchecked one what the map says (3, unless it was m
 map the cost is the expected number of steps.
 
 \b
-Example:
-  surefoot way --map tree.map --from . --to docs/index.md
+Examples:
+  surefoot way --map tree.map --to docs/index.md
+  surefoot way --map tree.map --from docs --to docs/index.md
 
 Exit codes: 0 a way is known; 1 none is; 2 the map does not know a state.
 """
@@ -32,14 +34,14 @@ Exit codes: 0 a way is known; 1 none is; 2 the map does not know a state.
 
 @click.command("way", help=_HELP, short_help="Show the cheapest known way.")
 @map_option
-@click.option("--from", "start", required=True, metavar="STATE", help="Where it starts.")
+@click.option("--from", "start", metavar="STATE", help="Where it starts. Without: at the map's start.")
 @click.option("--to", "to", multiple=True, required=True, metavar="STATE", help="Where it ends; may be repeated.")
 @click.option("--confirmed", is_flag=True, help="Use confirmed claims alone.")
 @json_option
-def command(path: str, start: str, to: tuple[str, ...], confirmed: bool, as_json: bool) -> int:
+def command(path: str, start: str | None, to: tuple[str, ...], confirmed: bool, as_json: bool) -> int:
     """Show the way."""
     with open_known(path) as known:
-        here = known_state(known, start)
+        here = _start(known, path) if start is None else known_state(known, start)
         targets = [known_state(known, text) for text in to]
         route = known.route(here, targets, confirmed_only=confirmed)
         legs = _legs(known, route)
@@ -56,6 +58,14 @@ def command(path: str, start: str, to: tuple[str, ...], confirmed: bool, as_json
         else:
             say(f"no way is known from {spelled(here)} to {', '.join(map(spelled, targets))}")
         return Exit.FINE if route.known else Exit.NO
+
+
+def _start(known: WorldMap, path: str) -> Any:
+    """Return the state that was heard of first, which `surefoot show` calls the start."""
+    states = known.states()
+    if not states:
+        raise BadArgument(f"the map {path!r} is empty: surefoot explore WORLD --map {path} fills it")
+    return states[0]
 
 
 def _legs(known: WorldMap, route: Route) -> tuple[dict[str, Any], ...]:
