@@ -173,6 +173,7 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
+    held: list[dict[str, object]] = field(default_factory=list)
     section: str = ""
     say: Callable[[str], object] = print
 
@@ -242,6 +243,11 @@ class Report:
         assert last is not None
         return _amount(last) / max(_amount(first), 1e-12), sizes[0], sizes[-1]
 
+    def hold(self, name: str, found: str, held: bool) -> None:
+        """Write down a target that is no ratio and no growth: what was found, and whether that is enough."""
+        self.held.append({"target": name, "found": found, "held": held})
+        self.say(f"{'pass' if held else 'MISS'}: {name}: {found}")
+
     def judge(self, targets: Sequence[Target]) -> list[tuple[Target, str, bool | None]]:
         """Say of each target what was found, and whether that is enough; None: not measured."""
         found: list[tuple[Target, str, bool | None]] = []
@@ -305,7 +311,7 @@ class Report:
             **here(),
             "notes": self.notes,
             "checks": self.checks,
-            "targets": judged,
+            "targets": [*judged, *self.held],
             "rows": [asdict(row) for row in self.rows],
         }
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -393,5 +399,11 @@ def results_of(path: str) -> Path:
 
 
 def command_of(path: str) -> str:
-    """Return the command line that was given, without this machine's places."""
-    return " ".join(["python", f"benchmarks/{Path(path).name}", *sys.argv[1:]])
+    """Return the command line that measures the same: without this machine's places, wrappers and where it wrote."""
+    words, kept = iter(sys.argv[1:]), []
+    for word in words:
+        if word in ("--out", "--draw"):
+            next(words, None)
+        elif not word.startswith(("--out=", "--draw=")):
+            kept.append(word)
+    return " ".join(["python", f"benchmarks/{Path(path).name}", *kept])

@@ -1,6 +1,6 @@
 """Let two agents learn the same worlds side by side: ours and solvi's, 12 episodes each, and time their steps.
 
-nice python benchmarks/bench_agent.py [--quick] [--out results/agent.json]
+python benchmarks/bench_agent.py [--quick] [--out results/agent.json]
 
 Both get the same worlds, seeds, step limits and goals, and no vocabulary; in one world both get the same vocabulary. A
 world's figure for an episode is its number of steps; an episode that was not solved is marked in the table, and counts
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from _agent_worlds import WORLDS, Grid, Theirs, World
-from _harness import Report, Row, Sample, Target, quiet
+from _harness import Report, Row, Sample, Target, command_of, quiet
 from surefoot import Agent, Knowledge, Vocabulary
 
 __all__ = ["main"]
@@ -193,7 +193,7 @@ def main() -> int:
     parser.add_argument("--only", help="the worlds whose name holds this text, and no timings; prints, writes nothing")
     parser.add_argument("--strict", action="store_true", help="a missed target is an error")
     options = parser.parse_args()
-    report = Report("The agent beside solvi's", "nice python benchmarks/bench_agent.py")
+    report = Report("The agent beside solvi's", command_of(__file__))
     worlds = dict(list(WORLDS.items())[:2]) if options.quick else WORLDS
     if options.only is not None:
         worlds = {name: world for name, world in WORLDS.items() if options.only in name}

@@ -1,6 +1,6 @@
 """Let the agent learn worlds that nobody here wrote, beside a Q-learner and the best policy, and draw the curves.
 
-nice python benchmarks/bench_gym_agent.py [--only lake] [--seeds 3] [--draw docs/explanation/learning-curves.png]
+python benchmarks/bench_gym_agent.py [--only lake] [--seeds 3] [--draw docs/explanation/learning-curves.png]
 
 Both get the same worlds, seeds, limits, states and actions. The agent is given the goal (a check of the state, where
 the end of an episode may be another one), the Q-learner a cost of 1 a step and of the limit where an episode is lost.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _gym_worlds import WORLDS, World, learn
-from _harness import Report, Row
+from _harness import Report, Row, command_of
 from surefoot import Agent, Knowledge
 
 __all__ = ["main"]
@@ -142,7 +142,7 @@ def main() -> int:
     parser.add_argument("--redraw", action="store_true", help="draw the results at --out again, and measure nothing")
     options = parser.parse_args()
     if not options.redraw:
-        report = Report("The agent in worlds that nobody here wrote", "nice python benchmarks/bench_gym_agent.py")
+        report = Report("The agent in worlds that nobody here wrote", command_of(__file__))
         for name, world in WORLDS.items():
             if options.only is None or options.only in name:
                 learn_one(report, name, world, options.seeds, options.jobs)

@@ -1,6 +1,6 @@
 """Learn the constraints of databases from statements alone, and compare what was learned with the catalogue.
 
-nice python benchmarks/bench_induction_sql.py [--quick] [--engine SQLite] [--only shop] [--out FILE]
+python benchmarks/bench_induction_sql.py [--quick] [--engine SQLite] [--only shop] [--out FILE]
 
 No vocabulary is given. The model reads a journal: the rows, the statement's name and arguments, and whether it was
 taken, no messages; it is asked about statements that were drawn with another seed. A constraint of the catalogue counts

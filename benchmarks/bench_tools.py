@@ -1,6 +1,6 @@
 """Let agents solve scripted tasks with tools that refuse: a git repository, SQLite and PostgreSQL, again and again.
 
-nice python benchmarks/bench_tools.py [--quick] [--induced] [--only git] [--out results/tools.json]
+python benchmarks/bench_tools.py [--quick] [--induced] [--only git] [--jobs 1] [--out results/tools.json]
 
 The unguarded agent takes the calls of a task in their order, from the first again after the last, until the task is
 solved. The guarded ones are an `Agent` that carries its `Knowledge` from task to task: with the same calls in the same
@@ -13,12 +13,14 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from _harness import Report, command_of, results_of
+from _harness import Report, Row, command_of, results_of
 from _tool_tasks import GIT_WORDS, LIMIT, SHOP_WORDS, Task, git_tasks, shop_tasks
 from surefoot import Agent, Knowledge, Vocabulary, values
 from surefoot.errors import WorldUnavailable
@@ -129,19 +131,50 @@ def compare(
             print(report.notes[-1])
 
 
+FAMILIES = ("git", "SQLite", "PostgreSQL")
+
+
 @contextlib.contextmanager
-def families(only: str, quick: bool) -> Iterator[list[tuple[str, list[Task], Vocabulary]]]:
-    """Make the families of tasks whose name holds a text; PostgreSQL runs as long as the block lasts."""
-    found = [("git", git_tasks(), GIT_WORDS), ("SQLite", shop_tasks(), SHOP_WORDS)]
-    with contextlib.ExitStack() as stack:
-        if not quick and (not only or only in "PostgreSQL"):
-            try:
-                server = stack.enter_context(TemporaryPostgres())
-                found.append(("PostgreSQL", shop_tasks(server.url), SHOP_WORDS))
-            except WorldUnavailable as missing:
-                print(f"PostgreSQL is left out: {missing}")
-        kept = [family for family in found if only in family[0]]
-        yield [(name, tasks[:2] if quick else tasks, words) for name, tasks, words in kept]
+def tasks_of(family: str) -> Iterator[tuple[list[Task], Vocabulary]]:
+    """Make the tasks of a family, and its vocabulary; PostgreSQL runs as long as the block lasts.
+
+    Raises:
+        WorldUnavailable: PostgreSQL is not installed.
+    """
+    if family == "git":
+        yield git_tasks(), GIT_WORDS
+    elif family == "SQLite":
+        yield shop_tasks(), SHOP_WORDS
+    else:
+        with TemporaryPostgres() as server:
+            yield shop_tasks(server.url), SHOP_WORDS
+
+
+def one(family: str, quick: bool, induced: bool) -> tuple[list[Row], list[str]]:
+    """Let every agent go through a family; return the figures and the notes."""
+    report = Report("", "")
+    try:
+        with tasks_of(family) as (tasks, words):
+            compare(report, family, tasks[:2] if quick else tasks, words, 2 if quick else VISITS, induced)
+    except WorldUnavailable as missing:
+        print(f"{family} is left out: {missing}")
+    return report.rows, report.notes
+
+
+def judge(report: Report, family: str) -> None:
+    """Say of a family whether what the issue asks for holds."""
+    rows = [row for row in report.rows if row.what == f"{family}: {WHAT['refused']}" and row.who != "unguarded"]
+    later = {row.who: row.value for row in rows if row.size > 1 and row.value}
+    report.hold(
+        f"{family}: no call is refused from the second visit on", f"{later or 'none is, of any agent'}", not later
+    )
+    notes = [note for note in report.notes if note.startswith(f"{family}, ")]
+    lost = [note for note in notes if ": no task lost" not in note]
+    found = "; ".join(lost) or f"none is, of {len(notes)} agents"
+    report.hold(f"{family}: no task is lost that the unguarded agent solves", found, not lost)
+    foreseen = [note for note in notes if ", 0 calls taken" not in note and "unguarded" not in note]
+    found = "; ".join(foreseen) or "none is"
+    report.hold(f"{family}: no call is taken that is predicted to be refused", found, not foreseen)
 
 
 def main() -> int:
@@ -152,12 +185,22 @@ def main() -> int:
     parser.add_argument(
         "--induced", action="store_true", help="agents that induce their conditions, too: it takes long"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="how many families at a time (default: 1)")
     parser.add_argument("--out", type=Path, default=results_of(__file__))
     options = parser.parse_args()
     report = Report("Tools that refuse", command_of(__file__))
-    with families(options.only, options.quick) as found:
-        for family, tasks, words in found:
-            compare(report, family, tasks, words, 2 if options.quick else VISITS, options.induced)
+    names = [name for name in FAMILIES if options.only in name and not (options.quick and name == "PostgreSQL")]
+    asked = names, [options.quick] * len(names), [options.induced] * len(names)
+    if options.jobs == 1:
+        played = list(map(one, *asked))
+    else:
+        with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+            played = list(pool.map(one, *asked))
+    for name, (rows, notes) in zip(names, played, strict=True):
+        report.rows += rows
+        report.notes += notes
+        if rows:
+            judge(report, name)
     if not options.only:
         report.write(options.out)
     print(report.table())

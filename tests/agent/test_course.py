@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import Agent, Knowledge, Outcome, moved
-from surefoot.agent.course import Stride, Walked, as_data, course_of, from_data, whole
+from surefoot.agent.course import Stride, Walked
 from surefoot.agent.replay import _Copy, _Differs
 from surefoot.agent.slow import Search
 from surefoot.environments.crafting import MEADOW, Crafting
@@ -122,37 +122,6 @@ def test_a_course_that_cannot_be_is_found_out(change: Callable[[Any], Any]) -> N
     for seq, line in enumerate(agent.knowledge.journal.lines()):
         copy.take(seq, line)
     assert [answer.action for answer in seen] == [thought.action]
-
-
-def naive(edges: dict[int, list[int]], says: dict[int, set[str]], most: int) -> int | None:
-    """Return the fewest steps to all goals, by trying all walks up to a length."""
-    walks: list[tuple[tuple[int, ...], frozenset[str]]] = [((0,), frozenset())]
-    for length in range(1, most):
-        walks = [((*w, to), done | says.get(to, set())) for w, done in walks for to in edges.get(w[-1], [])]
-        walks = list({(w[-1], done): (w, done) for w, done in walks}.values())
-        if any(done >= {"a", "b"} for _, done in walks):
-            return length
-    return None
-
-
-@given(
-    st.dictionaries(st.integers(0, 4), st.lists(st.integers(0, 4), max_size=3), max_size=5),
-    st.dictionaries(st.integers(0, 4), st.sets(st.sampled_from("ab"), min_size=1), max_size=3),
-    st.integers(2, 8),
-)
-def test_a_course_is_a_shortest_one(edges: dict[int, list[int]], says: dict[int, set[str]], most: int) -> None:
-    def steps(key: bytes, state: int) -> Any:
-        return iter([(b"%d" % to, b"%d" % to, to) for to in edges.get(state, [])])
-
-    def would(state: int, goals: tuple[str, ...]) -> list[str]:
-        return [goal for goal in goals if goal in says.get(state, ())]
-
-    requires: dict[str, tuple[str, ...]] = {"a": (), "b": ()}
-    found, _ = whole((b"0", 0), frozenset(), requires, would, steps, most=most, expansions=1_000)
-    assert (None if found is None else len(found)) == naive(edges, says, most)
-    if found:
-        assert from_data(as_data(found, 1)) == found
-        assert len(course_of(found, ())) == len(found)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=20))

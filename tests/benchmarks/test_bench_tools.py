@@ -23,10 +23,12 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_quick_run_solves_all_and_refusals_fall_to_zero(
     bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "families", families_without_git(bench))
+    monkeypatch.setattr(bench, "FAMILIES", ("SQLite",))
     monkeypatch.setattr(sys, "argv", ["bench_tools.py", "--quick", "--out", str(tmp_path / "tools.json")])
     bench.main()
     found = json.loads((tmp_path / "tools.json").read_text(encoding="utf-8"))
+    assert found["command"] == "python benchmarks/bench_tools.py --quick"  # not where it wrote
+    assert [target["held"] for target in found["targets"]] == [True, True, True]
     rows: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in found["rows"]:
         rows[row["what"], row["who"]].append(row["value"])
@@ -35,11 +37,6 @@ def test_a_quick_run_solves_all_and_refusals_fall_to_zero(
         first, second = rows["SQLite: refused calls", who]
         assert first > 0
         assert second == (first if who == "unguarded" else 0)
-
-
-def families_without_git(bench: Any) -> Any:
-    made = bench.families
-    return lambda only, quick: made("SQLite", quick)
 
 
 @pytest.mark.parametrize("number", range(10))
@@ -60,3 +57,13 @@ def test_a_task_in_git_is_solved_without_a_refusal_the_second_time(bench: Any) -
     assert first.solved
     assert (second.solved, second.refused, second.foreseen) == (True, 0, 0)
     assert first.refused > 0
+
+
+def test_what_does_not_hold_is_said(bench: Any) -> None:
+    report = bench.Report("", "", say=lambda line: None)
+    for who, refused in (("unguarded", 5), ("search, exact state", 1)):
+        report.note("git: refused calls", who, 2, refused, "")
+    report.notes += ["git, unguarded: no task lost", "git, search: a (visit 2) lost, 2 calls taken that were predicted"]
+    bench.judge(report, "git")
+    assert [target["held"] for target in report.held] == [False, False, False]
+    assert report.held[0]["found"] == "{'search, exact state': 1}"

@@ -420,6 +420,26 @@ def test_memory_is_bounded_by_cases() -> None:
     assert len(programs.whole.labels) < 20
 
 
+@given(program_st, st.integers(1, 6), st.integers(0, 10**6))
+def test_what_is_determined_is_all_that_is_possible(program: list[Edit], number: int, seed: int) -> None:
+    rng = random.Random(seed)
+    model = taught(some_rows(program, rng, number))
+    for state, args, _ in some_rows(program, rng, 3):
+        said = model.predict(state, "do", args)
+        thought = model.possible(state, "do", args)
+        if said.verdict == "accept" and said.next_state is not None:
+            assert thought == (said.next_state,)
+
+
+def test_what_was_seen_once_may_be_several_things() -> None:
+    model = taught([({"n": 1, "m": 1}, {}, {"m": 1})])
+    assert model.possible({"n": 3, "m": 2}, "do") == ({"m": 2}, {"n": 2, "m": 2})  # gone, or one fewer
+    assert model.possible({"n": 3, "m": 2}, "do", most=1) == ({"m": 2},)
+    assert model.possible({"n": 3}, "wait") == ()
+    with pytest.raises(BadArgument, match="most must be an int >= 1"):
+        model.possible({}, "do", most=0)
+
+
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 

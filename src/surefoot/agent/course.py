@@ -7,13 +7,12 @@ something was learned since, a shorter one is looked for once, at the start of t
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from surefoot import values
 
-__all__ = ["Course", "Courses", "Stride", "Walked", "as_data", "course_of", "from_data", "together", "whole"]
+__all__ = ["Course", "Courses", "Stride", "Walked", "as_data", "course_of", "from_data", "together"]
 
 
 class Stride(NamedTuple):
@@ -151,8 +150,14 @@ class Courses:
         return [rows, dict(self.news), [[map_, start.decode(), n] for (map_, start), n in self.considered.items()]]
 
 
-def as_data(strides: Iterable[Stride], expanded: int) -> dict[str, Any]:
+def as_data(strides: Iterable[Stride], expanded: int, hopes: Sequence[int] = (), bound: int = 0) -> dict[str, Any]:
     """Return a course as it is recorded with a decision.
+
+    Args:
+        strides: its steps.
+        expanded: how many pairs (state, goals reached) were looked at.
+        hopes: the places of those whose outcome is hoped for, see `surefoot.agent.hoping`.
+        bound: how many steps it takes at most, whatever comes of these.
 
     Example:
         >>> as_data([Stride(b"0", b'"on"', b"1", ("one",))], 7)
@@ -160,7 +165,8 @@ def as_data(strides: Iterable[Stride], expanded: int) -> dict[str, Any]:
     """
     decode = values.decode_known
     rows = [[decode(s.state), decode(s.action), decode(s.to), list(s.goals)] for s in strides]
-    return {"expanded": expanded, "course": rows}
+    data: dict[str, Any] = {"expanded": expanded, "course": rows}
+    return {**data, "hopes": list(hopes), "bound": bound} if hopes else data
 
 
 def from_data(data: Mapping[str, Any]) -> list[Stride]:
@@ -193,74 +199,3 @@ def together(says: Iterable[str], reached: frozenset[str], requires: Mapping[str
                     found.append(goal)
                     more = True
     return tuple(found)
-
-
-def whole(
-    start: tuple[bytes, Any],
-    reached: frozenset[str],
-    requires: Mapping[str, Iterable[str]],
-    would: Callable[[Any, tuple[str, ...]], Iterable[str]],
-    steps: Callable[[bytes, Any], Iterator[tuple[bytes, bytes, Any]]],
-    *,
-    most: int,
-    expansions: int,
-) -> tuple[list[Stride] | None, int]:
-    """Return a shortest course that reaches all goals in fewer than `most` steps, and how much was looked at.
-
-    Args:
-        start: (encoded, as the checks read it).
-        reached: the goals reached there already.
-        requires: all goals, each with those that it requires.
-        would: (state, goals) -> those whose check says yes.
-        steps: (encoded state, state) -> (action, where it leads, that state); what is not predicted leads to `b""`.
-        most: how many steps are too many.
-        expansions: how many pairs (state, goals reached) are looked at, at most.
-
-    Source: breadth-first search over states and goals reached, the product of a model and the automaton of its task.
-
-    Cost: one question for the steps of each state, and one to the checks.
-
-    Example:
-        >>> def steps(key, state):
-        ...     return iter([(b'"left"', b"%d" % (state - 1), state - 1), (b'"right"', b"%d" % (state + 1), state + 1)])
-        >>> def would(state, goals):
-        ...     return [goal for goal in goals if state == {"near": -1, "far": 2}[goal]]
-        >>> found, _ = whole((b"0", 0), frozenset(), {"near": [], "far": []}, would, steps, most=9, expansions=99)
-        >>> [stride.to for stride in found]
-        [b'-1', b'0', b'1', b'2']
-    """
-    names, everything = tuple(requires), frozenset(requires)
-    after: dict[bytes, list[tuple[bytes, bytes, Any]]] = {}
-    says: dict[bytes, tuple[str, ...]] = {}
-    before: dict[tuple[bytes, frozenset[str]], tuple[tuple[bytes, frozenset[str]], Stride] | None]
-    before = {(start[0], reached): None}
-    queue = deque([(start[0], start[1], reached, 0)])
-    expanded = 0
-    while queue and expanded < expansions:
-        key, raw, done, far = queue.popleft()
-        expanded += 1
-        if key not in after:
-            after[key] = [step for step in steps(key, raw) if step[1]]
-        for action, to, there in after[key]:
-            if to not in says:
-                says[to] = tuple(would(there, names))
-            goals = together(says[to], done, requires) if says[to] else ()
-            node = to, done.union(goals)
-            if node in before:
-                continue
-            before[node] = (key, done), Stride(key, action, to, goals)
-            if node[1] >= everything:
-                return _back(before, node), expanded
-            if far + 2 < most:
-                queue.append((to, there, node[1], far + 1))
-    return None, expanded
-
-
-def _back(before: Mapping[Any, tuple[Any, Stride] | None], node: Any) -> list[Stride]:
-    """Return the steps that lead to a node."""
-    strides: list[Stride] = []
-    link = before[node]
-    while link is not None:
-        strides.append(link[1])
-        link = before[link[0]]
-    return strides[::-1]

@@ -112,6 +112,8 @@ class Running:
             for one that leads to what is not predicted.
         dares: how often it was barred by what the policy avoids, see `DARES`.
         course: the whole run that it follows, see `surefoot.agent.course`; `strides`: the one that it has made.
+        hopes: {(state, action): where it is hoped to lead} of its steps that are not predicted; `bound`: at how many
+            steps the goals are reached at the latest, whatever comes of these; `strayed`: one did not lead there.
 
     Example:
         >>> Running(0, "main", b"0").anchor
@@ -137,6 +139,9 @@ class Running:
         self.planned: str | None = None
         self.course: Course = {}
         self.strides: Walked | None = None
+        self.hopes: dict[Pair, bytes] = {}
+        self.bound = 0
+        self.strayed = False
         self._numbers: dict[tuple[bytes, bytes, bytes], int] = {}
 
     def walk(self, step: tuple[bytes, bytes, bytes]) -> None:
@@ -166,6 +171,14 @@ class Running:
             if to is not None:
                 self.plan[values.encode_state(state)] = values.encode_action(action), values.encode_state(to)
 
+    def set_out(self, answer: bytes) -> None:
+        """Take in a course, as it is recorded."""
+        said = values.decode_known(answer)
+        strides, hopes = from_data(said), said.get("hopes", ())
+        self.course = course_of(strides, self.reached)
+        self.hopes = {(strides[at].state, strides[at].action): strides[at].to for at in hopes}
+        self.bound = self.steps + said.get("bound", len(strides))
+
     def put_in_doubt(self, rule: str) -> None:
         """Take in that nothing was left, or that all that was left was barred."""
         if rule == "blocked" and self.dares + 1 < len(DARES):
@@ -189,6 +202,11 @@ class Running:
             "reached": list(self.reached),
             "pending": pending,
             "course": [[s.decode(), sorted(g), a.decode(), t.decode()] for (s, g), (a, t, _) in self.course.items()],
+            "hopes": [
+                self.bound,
+                self.strayed,
+                [[s.decode(), a.decode(), t.decode()] for (s, a), t in self.hopes.items()],
+            ],
             "plan": [self.planned, [[s.decode(), a.decode(), t.decode()] for s, (a, t) in self.plan.items()]],
             "trail": [[part.decode() for part in self.walked[number]] for number in self.trail],
             "shut": [[s.decode(), a.decode(), *why] for (s, a), why in self.shut.items()],
@@ -315,10 +333,11 @@ class ExperienceFold(EventFold):
         running.paths[event.path] += 1
         if event.path == "slow" and event.rule in ("plan", "probe"):
             running.follow(bytes(event.answer))
+        running.strayed = False
         if event.path == "slow" and event.rule == "course":
             self.courses.consider((running.map, running.start))
             if event.answer != NOTHING:
-                running.course = course_of(from_data(plain(event.answer)), running.reached)
+                running.set_out(bytes(event.answer))
         if event.path == "slow" or bytes(event.spent) != b"null":
             running.spent = running.spent.plus(values.decode_known(bytes(event.spent)) or {})
         if event.rule in RENEWS:
@@ -350,6 +369,8 @@ class ExperienceFold(EventFold):
             return
         state, action, to = bytes(decided.state), bytes(decided.action), bytes(event.to)
         triple = running.map, state, action
+        hoped = running.hopes.pop((state, action), None)
+        running.strayed = hoped is not None and (event.verdict != "accepted" or hoped != to)
         if event.verdict == "accepted":
             self.refused.discard(triple)
             self._arrived(triple, to)

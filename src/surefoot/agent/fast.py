@@ -38,8 +38,12 @@ def fast(here: Situation, *, settle: bool = False) -> Answer | None:
         'way'
     """
     course = here.on_course() if here.running.course else None
-    if course is not None:
-        return None if here.considers() and not settle else Answer(course[0].action, "fast", "course")
+    if here.running.course and not settle and here.considers():
+        return None
+    if course is not None and course[0].choice == "take":
+        return Answer(course[0].action, "fast", "course")
+    if course is not None and not settle:
+        return None
     for goal in here.goals:
         action = here.way(goal)
         if action is None:

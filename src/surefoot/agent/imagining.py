@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from surefoot import values
-from surefoot.agent.course import Stride, whole
+from surefoot.agent.course import Stride
 from surefoot.agent.experience import ExperienceFold, Running
-from surefoot.agent.knowledge_base import place_of, raw_of
+from surefoot.agent.hoping import ALL, Thought, Whole, think_whole
+from surefoot.agent.knowledge_base import Place, place_of, raw_of
 from surefoot.knowledge.worldmap import WorldMap
-from surefoot.protocols import ActionModel, call_of
+from surefoot.learners.conservative import ConservativeActionModel
+from surefoot.learners.vocabulary import BrokenPredicate
+from surefoot.protocols import ActionModel, Call, call_of
 
-__all__ = ["Ahead", "Leg", "Plan", "imagine", "imagine_whole", "leads"]
+__all__ = ["Ahead", "Leg", "Plan", "Searching", "imagine", "imagine_whole", "leads"]
 
 
 class Leg(NamedTuple):
@@ -91,8 +94,22 @@ class Ahead:
         return frozenset([values.encode_action(claim.action) for claim in self.known.claims(state)])
 
 
-class _Search:
-    """One search; see `imagine`."""
+class Searching:
+    """What leads where, for one search; see `imagine`.
+
+    Args:
+        ahead: what it asks.
+        goals: the open goals.
+        actions: encoded actions to think of, beside those that were ever accepted.
+        fold: what is remembered of all episodes; `running`: of this one.
+
+    Example:
+        >>> fold, running = ExperienceFold(), Running(0, "main", b"0")
+        >>> fold.runs["main", b"0", b'"add"'] = [[b"1", 1]]
+        >>> ahead = Ahead(None, lambda state, goals: (), WorldMap())
+        >>> list(Searching(ahead, (), [b'"add"'], fold, running).steps(b"0", 0, ()))
+        [(b'"add"', b'1', 1)]
+    """
 
     def __init__(
         self, ahead: Ahead, goals: tuple[str, ...], actions: Iterable[bytes], fold: ExperienceFold, running: Running
@@ -100,7 +117,10 @@ class _Search:
         self._ahead, self._goals, self._fold, self._running = ahead, goals, fold, running
         self._offered = frozenset(actions)
         self._calls = [(key, call_of(values.decode_known(key))) for key in sorted({*actions, *fold.able})]
+        self._by_key = dict(self._calls)
         self._dull: set[tuple[str, str]] = set()
+        self._unknown: set[tuple[bytes, bytes]] = set()
+        self._states: dict[bytes, bool] = {}
         self._targets = fold.targets.get(running.map, {})
 
     def reached(self, key: bytes, raw: Any) -> str | None:
@@ -137,6 +157,7 @@ class _Search:
             said = self._ahead.model.predict(raw, call.name, call.args)
             if said.verdict == "unknown":
                 if not said.hard and (call.name, said.reason) not in self._dull:
+                    self._unknown.add((key, action))
                     yield action, b"", None
             elif said.verdict == "accept":
                 if said.next_state is None:
@@ -144,6 +165,34 @@ class _Search:
                 else:
                     place = place_of(said.next_state, None)
                     yield action, place.key, place.raw
+
+    def outcomes(self, key: bytes, raw: Any, action: bytes, most: int) -> tuple[bool, list[tuple[bytes, Any]]]:
+        """Return whether a call may be refused, and the states that it may lead to, encoded and as they are.
+
+        Args:
+            key: where, encoded; its steps were asked for.
+            raw: the same as the predicates read it.
+            action: the action, encoded.
+            most: how many states are returned at most.
+        """
+        model, call = self._ahead.model, self._by_key[action]
+        if not isinstance(model, ConservativeActionModel):
+            return True, []
+        places = [place_of(state, None) for state in model.possible(raw, call.name, call.args, most=most)]
+        return (key, action) in self._unknown, [(place.key, place.raw) for place in places if self._is_one(place, call)]
+
+    def _is_one(self, place: Place, call: Call) -> bool:
+        """Say whether the predicates can read a state: what is only thought of may be none of the world's."""
+        found = self._states.get(place.key)
+        if found is None:
+            assert self._ahead.model is not None  # it thought of the state
+            try:
+                self._ahead.model.predict(place.raw, call.name, call.args)
+                found = True
+            except BrokenPredicate:
+                found = False
+            self._states[place.key] = found
+        return found
 
 
 def imagine(
@@ -188,7 +237,7 @@ def imagine(
         >>> [leg.to for leg in plan.legs], plan.expanded
         ([b'6', b'7', b'8'], 3)
     """
-    search, start = _Search(ahead, goals, actions, *known), state[0]
+    search, start = Searching(ahead, goals, actions, *known), state[0]
     search.begin(state[1])
     shut = frozenset(barred)
     before: dict[bytes, Leg | None] = {start: None}
@@ -219,33 +268,31 @@ def imagine_whole(
     barred: Iterable[tuple[bytes, bytes]],
     *,
     most: int,
-) -> tuple[list[Stride] | None, int]:
-    """Return a shortest course in imagination to all goals, of fewer than `most` steps, and how much was looked at.
+    bound: int,
+) -> tuple[Whole | None, int]:
+    """Return a course in imagination to all goals, of fewer than `most` steps, and how much was looked at.
 
-    The arguments are those of `imagine`; see `surefoot.agent.course.whole`.
+    The arguments are those of `imagine`; see `surefoot.agent.hoping`.
 
     Example:
         >>> fold, running = ExperienceFold(), Running(0, "main", b"0")
         >>> fold.runs["main", b"0", b'"add"'], fold.able[b'"add"'] = [[b"1", 1]], None
         >>> ahead = Ahead(None, lambda state, goals: goals if state == 1 else (), WorldMap(), {"one": ()}, 99)
-        >>> found, _ = imagine_whole(ahead, (b"0", 0), [b'"add"'], (fold, running), (), most=3)
-        >>> [stride.to for stride in found]
+        >>> found, _ = imagine_whole(ahead, (b"0", 0), [b'"add"'], (fold, running), (), most=3, bound=3)
+        >>> [stride.to for stride in found.strides]
         [b'1']
     """
-    search, shut = _Search(ahead, (), actions, *known), frozenset(barred)
-    return whole(
-        state,
-        frozenset(known[1].reached),
-        ahead.requires,
-        ahead.would,
-        lambda key, raw: search.steps(key, raw, shut),
-        most=most,
-        expansions=ahead.wide,
-    )
+    search, shut = Searching(ahead, (), actions, *known), frozenset(barred)
+    thought = Thought(lambda key, raw: search.steps(key, raw, shut), search.outcomes, ahead.would, ahead.requires)
+    return think_whole(thought, state, frozenset(known[1].reached), most=most, bound=bound, expansions=ahead.wide)
 
 
-def leads(ahead: Ahead, stride: Stride, known: tuple[ExperienceFold, Running]) -> bool:
-    """Say whether a step of a course is one that the map knows, or that is predicted.
+def leads(
+    ahead: Ahead, stride: Stride, known: tuple[ExperienceFold, Running], *, hope: bool = False, last: bool = False
+) -> bool:
+    """Say whether a step of a course is one that the map knows, or that is predicted; a hope: that may turn out so.
+
+    The last step of a course may be one that is not predicted: all that may come of it was the end.
 
     Example:
         >>> fold, running = ExperienceFold(), Running(0, "main", b"0")
@@ -254,9 +301,11 @@ def leads(ahead: Ahead, stride: Stride, known: tuple[ExperienceFold, Running]) -
         >>> [leads(ahead, Stride(b"0", b'"add"', to, ()), (fold, running)) for to in (b"1", b"2")]
         [True, False]
     """
-    search = _Search(ahead, (), [stride.action], *known)
-    steps = search.steps(stride.state, raw_of(values.decode_known(stride.state)), ())
-    return any(action == stride.action and to == stride.to for action, to, _ in steps)
+    search, raw = Searching(ahead, (), [stride.action], *known), raw_of(values.decode_known(stride.state))
+    steps = [to for action, to, _ in search.steps(stride.state, raw, ()) if action == stride.action]
+    if steps == [b""] and (hope or last):
+        return stride.to in [to for to, _ in search.outcomes(stride.state, raw, stride.action, ALL)[1]]
+    return stride.to in steps and not hope
 
 
 def _way(before: dict[bytes, Leg | None], last: Leg) -> tuple[Leg, ...]:

@@ -241,8 +241,9 @@ class Playing:
     def _ahead(self) -> Ahead | None:
         """Return what a look several steps ahead asks; None where it has nothing to ask."""
         knowledge, slow = self._knowledge, self._mind.slow
-        foresees = knowledge.foresees
-        whole = slow.whole if type(slow) is Search and self.running.course and not self.running.steps else 0
+        foresees, running = knowledge.foresees, self.running
+        thinks = running.strayed or (running.course and not running.steps)
+        whole = slow.whole if type(slow) is Search and thinks else 0
         if self._mind.key is not None or not (foresees or whole) or self.known.stochastic:
             return None
         model, agenda = knowledge.actions if foresees else None, knowledge.agenda

@@ -25,7 +25,7 @@ from surefoot.agent.imagining import Ahead, leads
 from surefoot.agent.knowledge_base import Knowledge, place_of, raw_of, stream_of
 from surefoot.agent.options import PROTECTS, in_doubt
 from surefoot.agent.situation import Situation, situation_of
-from surefoot.agent.slow import Search, judge, shorter
+from surefoot.agent.slow import HOPED, Search, judge, left_of, shorter
 from surefoot.agent.uct import UCT
 from surefoot.agent.ways import Ways
 from surefoot.errors import BadArgument, SurefootError
@@ -296,21 +296,26 @@ class _Copy:
 
     def _course_again(self, decision: Decision, here: Situation) -> Answer:
         """Look at a course again: what its goals' checks said is taken as recorded, each step is worked out."""
-        course = here.on_course() if here.considers() else None
-        if course is None or here.ahead is None:
+        on = here.on_course()
+        if here.ahead is None or not (here.considers() or on is not None):
             raise _Differs("rule", decision.rule, "another: there is no course to think about")
-        option, left = course
         if decision.answer is None:
-            return Answer(option.action, "slow", "course", None, "no shorter one is known")
+            if on is None:
+                raise _Differs("rule", decision.rule, "another: there is no course here")
+            why = "no shorter one is known" if here.considers() else HOPED
+            return Answer(on[0].action, "slow", "course", None, why)
+        left, most = left_of(here, on)
         strides, known = from_data(decision.answer), (here.fold, here.running)
-        if not 0 < len(strides) < left or strides[0].state != here.key:
+        hopes, bound = decision.answer.get("hopes", []), decision.answer.get("bound", 0)
+        if not 0 < len(strides) < left or strides[0].state != here.key or bound > most:
             raise _Differs("answer", decision.answer, f"a course from here of fewer than {left} steps")
-        for stride, after in zip(strides, [*strides[1:], None], strict=True):
+        for place, (stride, after) in enumerate(zip(strides, [*strides[1:], None], strict=True)):
             told = self._model is not None or self._exact  # else what was predicted cannot be predicted again
-            if (after is not None and after.state != stride.to) or (told and not leads(here.ahead, stride, known)):
+            holds = not told or leads(here.ahead, stride, known, hope=place in hopes, last=after is None)
+            if (after is not None and after.state != stride.to) or not holds:
                 raise _Differs("answer", decision.answer, f"no step from {stride.state!r} to {stride.to!r}")
         action = values.decode_known(strides[0].action)
-        return Answer(action, "slow", "course", None, shorter(strides, left), decision.answer)
+        return Answer(action, "slow", "course", None, shorter(strides, hopes, left), decision.answer)
 
     def _check_head(self, seq: int, head: str) -> None:
         """Compare the head that a decision read with the chain."""

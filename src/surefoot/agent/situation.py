@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import values
-from surefoot.agent.course import Stride
 from surefoot.agent.decision import Answer, Option
 from surefoot.agent.experience import ExperienceFold, Running
 from surefoot.agent.guards import looping
+from surefoot.agent.hoping import Whole
 from surefoot.agent.imagining import Ahead, Plan, imagine, imagine_whole
 from surefoot.agent.knowledge_base import raw_of
 from surefoot.agent.ways import Ways
@@ -107,7 +107,10 @@ class Situation:
         return Answer(option.action, "fast", "probe" if running.planned is None else "plan", running.planned)
 
     def on_course(self) -> tuple[Option, int] | None:
-        """Return the next step of the course of this episode and how many are left; None where it does not hold."""
+        """Return the next step of the course of this episode and how many are left; None where it does not hold.
+
+        The policy takes it, or asks about it where its outcome is hoped for.
+        """
         running = self.running
         leg = running.course.get((self.key, frozenset(running.reached))) if running.course else None
         if leg is None:
@@ -118,21 +121,34 @@ class Situation:
         if action in self.blocked or triple in self.fold.refused or (runs and runs[-1][0] != to):
             return None
         option = next((option for option in self.options if option.key == action), None)
-        return None if option is None or option.choice != "take" else (option, left)
+        if option is None or not self.accepts(option, (self.key, action) in running.hopes):
+            return None
+        return option, left
+
+    @staticmethod
+    def accepts(option: Option, hope: bool) -> bool:
+        """Say whether the policy takes a step of a course; of one that is hoped for, that it does not avoid it."""
+        return option.choice == "take" or (hope and option.choice == "ask")
 
     def considers(self) -> bool:
-        """Say whether a shorter course is to be looked for: where an episode begins, and once for what was learned."""
-        running, fold = self.running, self.fold
-        if self.ahead is None or not self.ahead.wide or running.steps or not running.course:
-            return False
-        return fold.courses.are_old((running.map, running.start))
+        """Say whether a shorter course is to be looked for.
 
-    def consider(self, most: int) -> tuple[list[Stride] | None, int]:
-        """Return a course of fewer than `most` steps, in imagination, and how much was looked at."""
+        That is where an episode begins, and once for what was learned; and after a step of the course that did not
+        lead to where it was hoped to.
+        """
+        running, fold = self.running, self.fold
+        if self.ahead is None or not self.ahead.wide:
+            return False
+        if running.strayed:
+            return True
+        return not running.steps and bool(running.course) and fold.courses.are_old((running.map, running.start))
+
+    def consider(self, most: int, bound: int) -> tuple[Whole | None, int]:
+        """Return a course of fewer than `most` steps, at worst of `bound`, and how much was looked at."""
         assert self.ahead is not None  # it was asked for
         barred = {*self.running.shut, *((self.key, action) for action in self.blocked)}
         place, offered = (self.key, raw_of(self.state)), [option.key for option in self.options]
-        return imagine_whole(self.ahead, place, offered, (self.fold, self.running), barred, most=most)
+        return imagine_whole(self.ahead, place, offered, (self.fold, self.running), barred, most=most, bound=bound)
 
     def think(self, expansions: int, depth: int) -> Plan | None:
         """Return a way in imagination, to an open goal or to what is not predicted; None without one."""

@@ -6,7 +6,7 @@ names an action; what it names is checked like everything else, and never replac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,15 @@ from surefoot.agent.imagining import Plan
 from surefoot.agent.situation import Situation, conclude
 from surefoot.errors import BadArgument
 
-__all__ = ["Proposal", "Search", "judge", "shorter", "snapshot"]
+__all__ = ["HOPED", "Proposal", "Search", "judge", "left_of", "shorter", "snapshot"]
+
+HOPED = "it is hoped to turn out well"
+"""Why a step of a course is taken that the risk policy asks about.
+
+Example:
+    >>> HOPED
+    'it is hoped to turn out well'
+"""
 
 _RARE = (1, 3, 7, 15, 31)
 
@@ -97,9 +105,9 @@ class Search:
 
     def find(self, here: Situation) -> Answer:
         """Return what to do, or why there is nothing to do; pure."""
-        course = here.on_course() if here.considers() else None
+        course = self._course(here) if here.running.course else None
         if course is not None:
-            return self._course(here, *course)
+            return course
         for goal in here.goals:
             hope = here.hope(goal)
             if hope is not None:
@@ -121,13 +129,18 @@ class Search:
             return Answer(planned.action, "slow", "probe", None, _in_words(plan), plan.as_data())
         return self._explore(here)
 
-    def _course(self, here: Situation, option: Option, left: int) -> Answer:
+    def _course(self, here: Situation) -> Answer | None:
         """Return the first step of a shorter course than the one that is known, or of that one."""
-        found, expanded = here.consider(left)
-        first = None if not found else here.option_of(found[0].action)
-        if not found or first is None or first.choice != "take":
-            return Answer(option.action, "slow", "course", None, "no shorter one is known")
-        return Answer(first.action, "slow", "course", None, shorter(found, left), as_data(found, expanded))
+        on, considers = here.on_course(), here.considers()
+        if not considers:
+            return None if on is None else Answer(on[0].action, "slow", "course", None, HOPED)
+        left, bound = left_of(here, on)
+        found, expanded = here.consider(left, bound) if left > 0 else (None, 0)
+        first = None if found is None else here.option_of(found.strides[0].action)
+        if found is None or first is None or not here.accepts(first, 0 in found.hopes):
+            return None if on is None else Answer(on[0].action, "slow", "course", None, "no shorter one is known")
+        told = as_data(found.strides, expanded, found.hopes, found.bound)
+        return Answer(first.action, "slow", "course", None, shorter(found.strides, found.hopes, left), told)
 
     def _untried(self, here: Situation, rule: str, wanted: Callable[[Situation, Option, str], bool]) -> Answer | None:
         """Return an option that was not tried here and that promises to reach an open goal."""
@@ -161,14 +174,34 @@ class Search:
         return conclude(here)
 
 
-def shorter(found: list[Stride], left: int) -> str:
+def left_of(here: Situation, course: tuple[Option, int] | None) -> tuple[int, int]:
+    """Return how many steps are too many for a new course, and how many it may take in the worst case.
+
+    Example:
+        >>> from surefoot import WorldMap
+        >>> from surefoot.agent.experience import ExperienceFold, Running
+        >>> from surefoot.agent.situation import situation_of
+        >>> from surefoot.agent.ways import Ways
+        >>> running, option = Running(0, "main", b"0"), Option("up")
+        >>> here = situation_of((0, b"0"), ("",), (option,), WorldMap(), ExperienceFold(), running, Ways())
+        >>> left_of(here, (option, 7))
+        (7, 7)
+    """
+    if course is not None and not here.running.strayed:
+        return course[1], course[1]
+    bound = here.running.bound - here.running.steps
+    return bound + 1, bound
+
+
+def shorter(found: Sequence[Stride], hopes: Sequence[int], left: int) -> str:
     """Say how much shorter a course is.
 
     Example:
-        >>> shorter([Stride(b"0", b'"on"', b"1", ())], 3)
-        '1 steps instead of 3, thought out'
+        >>> shorter([Stride(b"0", b'"on"', b"1", ())], [], 3), shorter([Stride(b"0", b'"on"', b"1", ())], [0], 3)
+        ('1 steps instead of 3, thought out', '1 steps instead of 3, if 1 of them turn out well')
     """
-    return f"{len(found)} steps instead of {left}, thought out"
+    ending = f"if {len(hopes)} of them turn out well" if hopes else "thought out"
+    return f"{len(found)} steps instead of {left}, {ending}"
 
 
 def _in_words(plan: Plan) -> str:

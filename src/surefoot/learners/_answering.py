@@ -150,6 +150,50 @@ class Answering:
         with self._lock:
             return self._foresight.rules(action, self.vocabulary.of(action))
 
+    def possible(
+        self, state: Any, action: str, args: Mapping[str, Any] | None = None, *, most: int = 16
+    ) -> tuple[Any, ...]:
+        """Return the states that a call may lead to, were it accepted: what plain programs not ruled out make of it.
+
+        A plain program edits the deepest parts that explain what was seen, by an argument or a constant rather than by
+        a part of the state that happened to equal it. There is one state where what was seen determines it; none where
+        no next state was told of the action, or no program explains what was told.
+
+        Args:
+            state: the state.
+            action: the action's name.
+            args: its arguments.
+            most: how many are returned at most, an int >= 1.
+
+        Raises:
+            BadArgument: `most` is out of its range.
+            ValueRejected: the state or an argument is not plain.
+
+        Cost: linear in the parts that may change, times `most`.
+
+        Source: the version space of Mitchell 1982, asked for each of its answers.
+
+        Example:
+            >>> from surefoot import ConservativeActionModel
+            >>> model = ConservativeActionModel(Vocabulary({"always": lambda state, args: True}))
+            >>> _ = model.observe({"logs": 2}, "burn", {}, True, next_state={"logs": 1})
+            >>> model.predict({"logs": 3}, "burn").next_state, model.possible({"logs": 3}, "burn")
+            (None, ({'logs': 1}, {'logs': 2}))
+        """
+        if type(most) is not int or most < 1:
+            raise BadArgument(f"most must be an int >= 1, got {most!r}")
+        given = {} if args is None else args
+        with self._lock:
+            evidence = self._actions.get(action)
+            if evidence is None:
+                return ()
+            features = self._features(state, action, given)
+            return tuple(self._foresight.possible(action, evidence.key_of(features), features, state, given, most))
+
+    def _features(self, state: Any, action: str, args: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the values of the conditions in a call."""
+        return self.vocabulary.features(state, action, args)
+
     def foretell(
         self, state: Mapping[str, Any], action: str, args: Mapping[str, Any]
     ) -> tuple[Prediction, dict[tuple[str, ...], Any] | None]:

@@ -12,7 +12,7 @@ from surefoot import values
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.learners._cases import exact
 from surefoot.learners._parts import ABSENT, children, plain, same
-from surefoot.learners._spaces import Move, Space, Undetermined, outcome
+from surefoot.learners._spaces import Move, Space, Undetermined, outcome, outcomes
 from surefoot.learners.effects import EffectRule, diff
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import MISSING
@@ -302,6 +302,23 @@ class Programs:
             raise Undetermined
         return outcome(space, before, args, base, careful=careful)
 
+    def outcomes(
+        self, key: Any, features: tuple[Any, ...], before: Any, args: Mapping[str, Any], most: int
+    ) -> list[Any]:
+        """Return what an accepted call may make of a state: by all calls, else by its case, else by those like it."""
+        if not self.whole.failed:
+            return outcomes(self.whole, before, args, before, most=most)
+        space = self.case(key)
+        if space is not None:
+            return outcomes(space, before, args, before, most=most)
+        found: list[Any] = []
+        for at in self.deciding():
+            space = (self._groups or {})[at].get(exact(features[at]))
+            for made in [] if space is None else outcomes(space, before, args, before, most=most):
+                if len(found) < most and not any(same(made, other) for other in found):
+                    found.append(made)
+        return found
+
     def merge(self, other: Programs) -> None:
         """Take over what another one saw."""
         self.settle()
@@ -431,6 +448,16 @@ class Foresight:
                 if reports is None:
                     more["confidence"] = 0.0
         return msgspec.structs.replace(answer, **more) if more else answer
+
+    def possible(
+        self, action: str, key: Any, features: tuple[Any, ...], state: Any, args: Mapping[str, Any], most: int
+    ) -> list[Any]:
+        """Return the states that an accepted call may lead to, as far as next states were told of the action."""
+        states = self.states.get(action)
+        if states is None:
+            return []
+        before = plain(state)
+        return [plain(made) for made in states.outcomes(key, features, before, plain(dict(args)), most)]
 
     def merge(self, other: Foresight) -> None:
         """Take over what another one saw."""

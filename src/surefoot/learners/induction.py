@@ -131,6 +131,9 @@ class InducedActionModel(Spoken):
             return Prediction("unknown", 0.5 * severity, 0, reason, False, None, action)
         return self._said(action, *found, severity)
 
+    def _features(self, state: Any, action: str, args: Mapping[str, Any]) -> tuple[Any, ...]:
+        return ()  # all calls of an action are one case, whatever the conditions
+
     @staticmethod
     def _said(action: str, answer: Answer, judge: Judge, severity: float) -> Prediction:
         times = answer.support
