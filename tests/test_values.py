@@ -111,6 +111,8 @@ def nest(depth: int, kind: str) -> Any:
         (("/a", {"b": 1, "a": (True, "x")}, None), '["/a",{"a":[true,"x"],"b":1},null]'),
         (("/a", {"b": 1.0, "a": 1e16}), '["/a",{"a":1e+16,"b":1.0}]'),
         (("/a", {"~": 2**60}), '["/a",{"~~":{"~i":"0x1000000000000000"}}]'),
+        ({"a": (1, 2**60)}, '{"a":[1,{"~i":"0x1000000000000000"}]}'),
+        ({"a": 2**60}, '{"a":{"~i":"0x1000000000000000"}}'),
         ({"~": 1, "~l": 2, "~~": 3}, '{"~~":1,"~~l":2,"~~~":3}'),
         ({"é": 1, "z": 2, "\U0001f5fa": 3, "\uffff": 4}, '{"z":2,"é":1,"\uffff":4,"\U0001f5fa":3}'),
     ],
@@ -124,8 +126,10 @@ def test_the_encoding_is_fixed_to_the_byte(value: object, encoding: str) -> None
 @given(plain)
 @example((10, 2**53, "x" * 40))
 @example(("\ue000", 2**63))
+@example({"": (), "~": [], "\x7f": 0.5, "}": {"~l": None}, "~~": (1e16, [True], -0.0), "\ue000": 1, "\U0001f5fa": 2})
 def test_every_value_reads_back_the_same(value: Any) -> None:
     data = encode(value)
+    assert values._encode_deep(value, "a plain value") == data  # the definition, step by step
     assert same(decode(data), value)
     assert encode(decode(data)) == data
     json.loads(data)  # any reader can read it
@@ -284,6 +288,7 @@ class Whole(int):
         (Text("x"), "x"),
         (Whole(5), 5),
         ((Colour.RED, Whole(5)), ("red", 5)),
+        ([Colour.RED, None, True, False], ["red", None, True, False]),
         (collections.OrderedDict(b=1, a=2), {"a": 2, "b": 1}),
         (collections.defaultdict(list, {"a": [1]}), {"a": [1]}),
         (types.MappingProxyType({"a": 1}), {"a": 1}),

@@ -74,7 +74,7 @@ _parse = msgspec.json.Decoder().decode
 _MANY_DIGITS = re.compile(rb"[0-9]{16}")
 _WORDS = frozenset({str, bool, type(None)})
 _WORDS_AND_INTS = frozenset({str, bool, type(None), int})
-_WORDS_AND_OBJECTS = frozenset({str, bool, type(None), dict})
+_TEXT = frozenset({str})
 _FLAT = frozenset({str, bool, type(None), int, float})
 _ESCAPED_BYTE = re.compile(rb"%(..?)?", re.DOTALL)
 
@@ -216,7 +216,7 @@ def order(value: object) -> tuple[str, bytes]:
 
 
 def _gate(value: object, role: str) -> bytes:
-    """Encode `value` for `role`: the common cases here, the rest in `_encode_deep`."""
+    """Encode `value` for `role`: the shortest cases here, what is of the types themselves in C, the rest in ours."""
     kind = type(value)
     if kind is str:
         try:
@@ -235,18 +235,38 @@ def _gate(value: object, role: str) -> bytes:
                     return data
             except ValueError:  # a lone surrogate, or an int of more digits than Python prints
                 pass
-        elif dict in kinds and role is not _STATE and kinds <= _WORDS_AND_OBJECTS:  # as (state, arguments) are
-            if all(type(item) is not dict or _is_flat(item) for item in value):  # type: ignore[attr-defined]  # as above
-                try:
-                    return _json_sorted(value)
-                except UnicodeEncodeError:
-                    pass
-    elif kind is dict and role is not _STATE and _is_flat(value):  # type: ignore[arg-type]  # `kind` says so
-        try:
-            return _json_sorted(value)
-        except UnicodeEncodeError:
-            pass
-    return _encode_deep(value, role)
+    try:
+        return _json_sorted(_as_json(value, role is _DATA, role is not _STATE))
+    except (_Unusual, UnicodeEncodeError, RecursionError):
+        return _encode_deep(value, role)
+
+
+class _Unusual(Exception):
+    """A value that is not of the types themselves, or not plain: `_encode_deep` says which."""
+
+
+def _as_json(value: Any, lists: bool, objects: bool) -> Any:
+    """Return what JSON writes as our encoding of `value`: itself, where nothing in it is written differently."""
+    kind = type(value)
+    if kind in _WORDS:
+        return value
+    if kind is int:
+        return value if -_SAFE <= value <= _SAFE else {"~i": hex(value)}
+    if kind is tuple:
+        if _is_simple(value):
+            return value
+        return [item if type(item) in _WORDS else _as_json(item, lists, objects) for item in value]
+    if kind is dict and objects:
+        if _is_flat(value):
+            return value
+        if not _TEXT.issuperset(map(type, value)):
+            raise _Unusual
+        return {"~" + key if key[:1] == "~" else key: _as_json(item, True, True) for key, item in value.items()}
+    if kind is list and lists:
+        return {"~l": value if _is_simple(value) else [_as_json(item, True, True) for item in value]}
+    if kind is float and value - value == 0.0:
+        return msgspec.Raw(repr(value).encode())
+    raise _Unusual
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:
@@ -259,16 +279,24 @@ def _is_flat(value: dict[Any, Any]) -> bool:
             if not -_SAFE <= item <= _SAFE:
                 return False
         elif kind is tuple:
-            if not _WORDS_AND_INTS.issuperset(map(type, item)) or not _all_safe(item):
+            if not _is_simple(item):
                 return False
         elif kind not in _WORDS:
             return False
     return True
 
 
-def _all_safe(values: tuple[Any, ...]) -> bool:
+def _is_simple(items: Iterable[Any]) -> bool:
+    """Say whether each is a word or an int that may be written in digits."""
+    return _WORDS_AND_INTS.issuperset(map(type, items)) and _all_safe(items)
+
+
+def _all_safe(values: Iterable[Any]) -> bool:
     """Say whether each int among `values` may be written in digits."""
-    return all(-_SAFE <= value <= _SAFE for value in values if type(value) is int)
+    for value in values:
+        if type(value) is int and not -_SAFE <= value <= _SAFE:
+            return False
+    return True
 
 
 def _encode_deep(root: object, role: str) -> bytes:
