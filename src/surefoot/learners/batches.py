@@ -275,7 +275,7 @@ class _Batch:
         evidence, at = self.evidence, place[rows]
         accepted, refused = index.accepted[at], index.refused[at]
         always, never = refused == 0, accepted == 0
-        risk = self.severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+        risk = self.severity * (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
         if always.all():
             self.found._put(rows, _ACCEPT, risk, accepted, False)
             return
@@ -360,7 +360,7 @@ class _Batch:
         if answer.verdict != "accept":
             self.found._take(rows, answer)
             return
-        flake = (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+        flake = (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
         risk = self.severity * np.maximum(flake, 1 / (support + 2))
         self.found._put(rows, _ACCEPT, risk, support, False)
 
