@@ -173,6 +173,7 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
+    judged: list[dict[str, object]] = field(default_factory=list)
     section: str = ""
     say: Callable[[str], object] = print
 
@@ -265,6 +266,11 @@ class Report:
                 found.append((target, text, factor <= target.grows_at_most))
         return found
 
+    def found(self, target: str, text: str, held: bool | None) -> None:
+        """Write down and say what was found of a target that is judged elsewhere; None: it was not measured."""
+        self.judged.append({"target": target, "found": text, "held": held})
+        self.say(f"held {'yes' if held else '-  ' if held is None else 'NO '}  {target}: {text}")
+
     def table(self) -> str:
         """Return everything as Markdown: a table a section, a column a size, then ratios and growth."""
         parts = {row.section: [r for r in self.rows if r.section == row.section] for row in self.rows}
@@ -305,7 +311,7 @@ class Report:
             **here(),
             "notes": self.notes,
             "checks": self.checks,
-            "targets": judged,
+            "targets": [*self.judged, *judged],
             "rows": [asdict(row) for row in self.rows],
         }
         path.parent.mkdir(parents=True, exist_ok=True)
