@@ -173,7 +173,7 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
-    held: list[dict[str, object]] = field(default_factory=list)
+    judged: list[dict[str, object]] = field(default_factory=list)
     section: str = ""
     say: Callable[[str], object] = print
 
@@ -243,11 +243,6 @@ class Report:
         assert last is not None
         return _amount(last) / max(_amount(first), 1e-12), sizes[0], sizes[-1]
 
-    def hold(self, name: str, found: str, held: bool) -> None:
-        """Write down a target that is no ratio and no growth: what was found, and whether that is enough."""
-        self.held.append({"target": name, "found": found, "held": held})
-        self.say(f"{'pass' if held else 'MISS'}: {name}: {found}")
-
     def judge(self, targets: Sequence[Target]) -> list[tuple[Target, str, bool | None]]:
         """Say of each target what was found, and whether that is enough; None: not measured."""
         found: list[tuple[Target, str, bool | None]] = []
@@ -270,6 +265,11 @@ class Report:
                 text = f"×{factor:.2f} from {small:,} to {large:,} (allowed: ×{target.grows_at_most:g})"
                 found.append((target, text, factor <= target.grows_at_most))
         return found
+
+    def found(self, target: str, text: str, held: bool | None) -> None:
+        """Write down and say what was found of a target that is judged elsewhere; None: it was not measured."""
+        self.judged.append({"target": target, "found": text, "held": held})
+        self.say(f"held {'yes' if held else '-  ' if held is None else 'NO '}  {target}: {text}")
 
     def table(self) -> str:
         """Return everything as Markdown: a table a section, a column a size, then ratios and growth."""
@@ -311,7 +311,7 @@ class Report:
             **here(),
             "notes": self.notes,
             "checks": self.checks,
-            "targets": [*judged, *self.held],
+            "targets": [*self.judged, *judged],
             "rows": [asdict(row) for row in self.rows],
         }
         path.parent.mkdir(parents=True, exist_ok=True)

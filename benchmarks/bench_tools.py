@@ -165,16 +165,16 @@ def judge(report: Report, family: str) -> None:
     """Say of a family whether what the issue asks for holds."""
     rows = [row for row in report.rows if row.what == f"{family}: {WHAT['refused']}" and row.who != "unguarded"]
     later = {row.who: row.value for row in rows if row.size > 1 and row.value}
-    report.hold(
+    report.found(
         f"{family}: no call is refused from the second visit on", f"{later or 'none is, of any agent'}", not later
     )
     notes = [note for note in report.notes if note.startswith(f"{family}, ")]
     lost = [note for note in notes if ": no task lost" not in note]
     found = "; ".join(lost) or f"none is, of {len(notes)} agents"
-    report.hold(f"{family}: no task is lost that the unguarded agent solves", found, not lost)
+    report.found(f"{family}: no task is lost that the unguarded agent solves", found, not lost)
     foreseen = [note for note in notes if ", 0 calls taken" not in note and "unguarded" not in note]
     found = "; ".join(foreseen) or "none is"
-    report.hold(f"{family}: no call is taken that is predicted to be refused", found, not foreseen)
+    report.found(f"{family}: no call is taken that is predicted to be refused", found, not foreseen)
 
 
 def main() -> int:

@@ -33,18 +33,25 @@ def test_it_is_measured_alone(bench: Any, tmp_path: Path, capsys: pytest.Capture
                 assert {(f"{world}, {conditions} conditions: {call}", size) for size in (60, 200)} <= figures
     assert ("memory, clean, 5 conditions: a distinct case", 200) in figures
     assert {row["who"] for row in found["rows"]} == {"surefoot"}
-    assert "noise, 5 conditions, 10,000 calls: at least 50×: not measured" in printed
+    assert "held -    noise, 5 conditions, 10,000 calls: at least 50×: not measured" in printed
     assert "at once: clean, 5 conditions, new: coded columns at least 20×: not measured" in printed
-    assert len(found["checks"]) == 24 + 10 + 16
+    assert len(found["targets"]) == 32 + 10 + 16
+    growth = [target for target in found["targets"] if "is constant" in target["target"]]
+    assert {target["held"] for target in growth} <= {True, False}  # two sizes are enough to say so
+    assert {target["held"] for target in found["targets"] if target not in growth} == {None}
+    page = importlib.import_module("publish").section_of(found)
+    assert "| noise, 5 conditions, 10,000 calls: at least 50× | not measured | not measured |" in page
 
 
 @pytest.mark.skipif(not HAS_PEER, reason="needs solvi: pip install 'surefoot[bench]'")
 def test_it_is_measured_beside_the_peer(bench: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench.main(["--sizes", "100", "--json", str(tmp_path / "out.json")]) == 0
+    words = ["--sizes", "100", "--worlds", "clean,noise", "--turn", "50", "--json", str(tmp_path / "out.json")]
+    assert bench.main(words) == 0
     printed = capsys.readouterr().out
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     peers = {row["what"] for row in found["rows"] if row["who"] == "solvi"}
     assert {f"noise, 20 conditions: {call}" for call in CALLS} <= peers
+    assert not [row for row in found["rows"] if row["what"].startswith(("skewed", "continuous"))]
     assert "clean, 5 conditions, 100 calls: not slower: " in printed
 
 

@@ -65,5 +65,5 @@ def test_what_does_not_hold_is_said(bench: Any) -> None:
         report.note("git: refused calls", who, 2, refused, "")
     report.notes += ["git, unguarded: no task lost", "git, search: a (visit 2) lost, 2 calls taken that were predicted"]
     bench.judge(report, "git")
-    assert [target["held"] for target in report.held] == [False, False, False]
-    assert report.held[0]["found"] == "{'search, exact state': 1}"
+    assert [target["held"] for target in report.judged] == [False, False, False]
+    assert report.judged[0]["found"] == "{'search, exact state': 1}"

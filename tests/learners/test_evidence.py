@@ -54,7 +54,7 @@ def conclusions(held: ActionEvidence) -> Any:
         if g.accepted_cases or g.refused_cases
     }
     relations = sorted(held.relations or ())
-    totals = held.accepted, held.refused, held.settled, held.flaked, held.accepted_cases
+    totals = held.accepted, held.refused, held.flaked, held.accepted_cases
     return signatures, together, counts, ranges, culprits, relations, totals, sorted(held.quantities), held.oddly
 
 

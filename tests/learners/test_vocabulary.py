@@ -10,7 +10,6 @@ import pytest
 
 from surefoot import MISSING, UNREAD
 from surefoot.errors import BadArgument, ValueRejected
-from surefoot.learners import vocabulary as module
 from surefoot.learners.vocabulary import BrokenPredicate, Vocabulary
 
 
@@ -107,20 +106,3 @@ def test_a_condition_that_could_not_be_read_once_is_read_again_and_copies_read_t
     for copied in (pair, pickle.loads(pickle.dumps(pair)), copy.deepcopy(pair)):
         assert copied.read(["b", "c"], "look", {}) == (("b", 2), False)
         assert copied.fingerprint() == pair.fingerprint()
-
-
-def test_no_text_of_a_user_becomes_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reader is made from numbers alone: names, the action, the state and the arguments are never run."""
-    run: list[str] = []
-
-    def recorded(text: str, names: dict[str, Any]) -> Any:
-        run.append(text)
-        return eval(text, names)
-
-    monkeypatch.setattr(module, "eval", recorded, raising=False)
-    hostile = '), __import__("os").abort(), ('
-    predicates = {name: lambda state, args: args[state] for name in (hostile, "read_0(state, args)", "b\n")}
-    vocabulary = Vocabulary(predicates, hard={hostile: hostile}, only={hostile + "only": [hostile]})
-    for action, width in ((hostile, 3), (hostile + "only", 1)):
-        assert vocabulary.features(hostile, action, {hostile: hostile}) == (hostile,) * width
-    assert run == [f"lambda state, args: ({''.join(f'read_{n}(state, args), ' for n in range(w))})" for w in (3, 1)]

@@ -87,7 +87,7 @@ class OwnModel(ConservativeActionModel):
             case = None if evidence is None else evidence.find(features, True)
             if evidence is not None and case is not None and case.accepted and not case.refused:  # as `_judge` says it
                 severity = self.severity if type(self.severity) is float else self._severity_of(action)
-                risk = severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+                risk = severity * (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
                 reason, rate = always(case.accepted)
                 times, seqs = case.accepted, case.seqs
                 return Prediction("accept", risk, times, reason, False, None, action, None, 1.0, rate, seqs), True

@@ -141,7 +141,7 @@ class Index:
         fits: whether all cases could be written as integers, each as another; if not, nothing can be found here.
         accepted, refused: numbers of observations by place.
         explained: whether there are violations, by place.
-        verdict, risk, support, hard: the answers of the cases that were judged one by one, by place.
+        verdict, risk, support, hard: the answers of the cases that were asked for, by place.
         answered: the version of each of these answers.
         version: counts the changes of what was observed; an answer of an older version is out of date.
     """
@@ -180,7 +180,7 @@ class Index:
             self.version += 1
         return self.version
 
-    def keep(self, places: Any, verdict: int, risk: float, support: int, hard: bool) -> None:
+    def keep(self, places: Any, verdict: Any, risk: Any, support: Any, hard: Any) -> None:
         """Keep the answer of some cases, for the last version."""
         self.verdict[places], self.risk[places] = verdict, risk
         self.support[places], self.hard[places] = support, hard
@@ -315,16 +315,20 @@ class Index:
     def join(self, looked: Sequence[Looked]) -> list[Joined]:
         """Return columns as fewer ones, so that each row is looked up in fewer tables."""
         found: list[Joined] = []
+        made = False  # whether the last codes are those of a join, which may be written over
         for (word, shift), one in zip(self._layout, looked, strict=True):
             labels, counts, codes = one.labels << shift, one.counts, one.codes
             last = found[-1] if found else None
-            if codes is not None and last is not None and last.word == word and last.codes is not None:
-                if len(last.labels) * len(labels) <= min(_JOINED, len(codes)):
-                    more, codes = codes, last.codes * len(labels)
-                    codes += more
-                    labels = np.add.outer(last.labels, labels).ravel()
-                    counts = np.minimum.outer(last.counts, counts).ravel()
-                    found.pop()
+            together = codes is not None and last is not None and last.word == word and last.codes is not None
+            if together and last and len(last.labels) * len(labels) <= min(_JOINED, len(codes)):
+                joined = np.multiply(last.codes, len(labels), out=last.codes if made else None)
+                joined += codes
+                codes, made = joined, True
+                labels = np.add.outer(last.labels, labels).ravel()
+                counts = np.minimum.outer(last.counts, counts).ravel()
+                found.pop()
+            else:
+                made = False
             found.append(Joined(word, codes, labels, counts))
         return found
 
@@ -342,7 +346,9 @@ class Index:
         """Return rows as words of the labels that were never accepted."""
         words = np.zeros((self._size, len(rows)), np.int64)
         for (word, shift), found in zip(self._layout, looked, strict=True):
-            words[word] += found.of(np.where(found.counts == 0, (found.labels + 1) << shift, 0), rows)
+            never = found.counts == 0
+            if np.any(never):
+                words[word] += found.of(np.where(never, (found.labels + 1) << shift, 0), rows)
         return words
 
     def find(self, words: Any) -> Any:

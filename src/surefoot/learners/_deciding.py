@@ -62,7 +62,7 @@ class Deciding:
             if times and case.refused:
                 return self._weigh(action, evidence, case, severity)
             if times:
-                risk = severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+                risk = severity * (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
                 effects, confidence = effects_of(case.effects, times) if case.effects else (None, 1.0)
                 reason, rate = always(times)
                 return Prediction(
@@ -92,7 +92,7 @@ class Deciding:
         if verdict == "accept":
             if self.caution != "balanced":
                 verdict = "unknown"
-            elif self._hidden(evidence, accepted, refused) or self._all_hidden(evidence):
+            elif self._hidden(evidence, accepted, refused) or (len(self._actions) > 1 and self._all_hidden(evidence)):
                 verdict, reason = "unknown", f"{reason}, more refusals than this world's noise: something else decides"
         times = accepted + refused
         effects, confidence = None, 0.0
@@ -105,7 +105,7 @@ class Deciding:
         """Say whether all refusals of an action that nothing explains are too many to be noise."""
         if len(self._actions) == 1:
             return False  # there is nothing to compare them with
-        return self._hidden(evidence, evidence.settled, evidence.flaked + evidence.unexplained())
+        return self._hidden(evidence, evidence.accepted, evidence.flaked + evidence.unexplained())
 
     def _hidden(self, evidence: ActionEvidence, accepted: int, refused: int) -> bool:
         """Say whether refusals are too many to be noise, which is the same everywhere: elsewhere there is less of it.
@@ -113,14 +113,16 @@ class Deciding:
         Tested against what other actions' accepted cases show, the least refused ones first, one by one more of them
         (likelihood ratio, 0.1 % for all tests together), and against the other cases of the same action.
         """
-        settled, flaked = evidence.settled - accepted, evidence.flaked - refused
+        settled, flaked = evidence.accepted - accepted, evidence.flaked - refused
         if len(self._actions) == 1:
+            if refused * settled <= flaked * accepted:  # here there is less of it
+                return False
             return settled > 0 and exceeds(accepted, refused, settled, flaked if flaked > 0 else 0, _ONE_IN_1000)
         rest = settled if settled > 0 else 0, flaked if flaked > 0 else 0
         others = sorted(
-            (other.flaked / other.settled, other.settled, other.flaked)
+            (other.flaked / other.accepted, other.accepted, other.flaked)
             for other in self._actions.values()
-            if other.settled and other is not evidence
+            if other.accepted and other is not evidence
         )
         limit = _ONE_IN_1000 + log(len(others) + 1)
         if exceeds(accepted, refused, *rest, limit):
@@ -138,7 +140,7 @@ class Deciding:
         """Say whether a case's few refusals are what flakes of an accepted case look like."""
         if case.violations or self.caution != "balanced" or not evidence.flaked:
             return False
-        flake = evidence.flaked / (evidence.settled + evidence.flaked)
+        flake = evidence.flaked / (evidence.accepted + evidence.flaked)
         return bool(flake**case.refused > 1e-3)
 
     def _refuse_seen(self, action: str, evidence: ActionEvidence, case: Case, severity: float) -> Prediction:
@@ -164,7 +166,9 @@ class Deciding:
             evidence.answers[violations, times, severity] = answer
         return answer
 
-    def _judge_labels(self, action: str, evidence: ActionEvidence, codes: list[int]) -> tuple[Prediction | None, int]:
+    def _judge_labels(
+        self, action: str, evidence: ActionEvidence, codes: tuple[int, ...]
+    ) -> tuple[Prediction | None, int]:
         """Answer for labels that were all met, where nothing else matters.
 
         Returns:
@@ -176,13 +180,21 @@ class Deciding:
         severity = self.severity
         if isinstance(severity, dict):
             severity = severity.get(action, 1.0)
-        if evidence.never.isdisjoint(codes):
-            doubt = self._unexplained(action, evidence, (), severity)
+        if evidence.few is None:
+            strange = [] if evidence.never.isdisjoint(codes) else list(evidence.never.intersection(codes))
+        else:
+            strange = [code for at, code in evidence.few if codes[at] == code]
+        if not strange:
+            odd = evidence.signatures.get(NOTHING, 0)
+            if evidence.flaked:
+                doubt = self._unexplained(action, evidence, (), severity)
+            else:  # there is nothing to compare the others with
+                doubt = unexplained(action, odd, severity) if odd else None
             return doubt or self._accept_unseen(action, evidence, evidence.support(codes), severity), -1
-        code, *more = evidence.never.intersection(codes)
+        code = strange[0]
         signature = evidence.alone(code)
         times = evidence.signatures.get(signature)
-        if more or not times:
+        if len(strange) > 1 or not times:
             return None, code
         return self._refuse_unseen(action, evidence, (), signature, times, severity), code
 
@@ -222,7 +234,7 @@ class Deciding:
 
     def _accept_unseen(self, action: str, evidence: ActionEvidence, support: int, severity: float) -> Prediction:
         """Answer for a case whose conditions were accepted one by one."""
-        flake = (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+        flake = (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
         rare = 1 / (support + 2)
         effects, confidence = effects_of(evidence.effects, evidence.accepted) if evidence.effects else (None, 1.0)
         reason, rate = one_by_one(support)
@@ -346,7 +358,7 @@ class Deciding:
             return False
         if not evidence.flaked:
             return False
-        repeated = evidence.settled + evidence.flaked
+        repeated = evidence.accepted + evidence.flaked
         flake = min(1.0, evidence.flaked / repeated + sqrt(BOUND / repeated))
         expected = (evidence.accepted + odd) * flake
         return odd <= expected + 3 * sqrt(expected) + 1

@@ -57,14 +57,12 @@ def exceeds(accepted: int, refused: int, settled: int, flaked: int, limit: float
     Source: the divergence of two coins is at most (p - q)**2 / (q * (1 - q)), their chi-square distance.
     """
     times, rest = accepted + refused, settled + flaked
-    if refused * rest <= flaked * times:
+    more = refused * rest - flaked * times
+    if more <= 0:
         return False
-    pooled = (refused + flaked) / (times + rest)
-    spread = pooled * (1.0 - pooled)
-    if spread > 0.0 and rest:
-        mine, theirs = refused / times - pooled, flaked / rest - pooled
-        if times * mine * mine + rest * theirs * theirs < 0.999 * limit * spread:
-            return False
+    odd = refused + flaked
+    if more * more / (times * rest) * (times + rest) < 0.999 * limit * odd * (times + rest - odd):
+        return False
     return excess(accepted, refused, settled, flaked) > limit
 
 

@@ -272,35 +272,38 @@ class _Batch:
         """Answer the rows whose case was observed."""
         if not len(rows):
             return
-        evidence, at = self.evidence, place[rows]
-        accepted, refused = index.accepted[at], index.refused[at]
+        at = place if len(rows) == self.count else place[rows]
+        version = index.since((self.model.observations, self.severity, self.model.caution))
+        stale = index.answered.take(at) != version
+        if stale.any():
+            self.settle(index, np.unique(at[stale]))
+        whole = slice(None) if len(rows) == self.count else rows
+        answers = (index.verdict, index.risk, index.support, index.hard)
+        self.found._put(whole, *(answer.take(at) for answer in answers))
+
+    def settle(self, index: Index, places: Any) -> None:
+        """Work out the answers of cases, to be looked up until the model observes more."""
+        evidence = self.evidence
+        accepted, refused = index.accepted[places], index.refused[places]
         always, never = refused == 0, accepted == 0
-        risk = self.severity * (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
-        if always.all():
-            self.found._put(rows, _ACCEPT, risk, accepted, False)
-            return
-        plain = never & ~self.may_be_noise(index, at, refused)
+        plain = never & ~self.may_be_noise(index, places, refused)
         if self.hard:
             plain &= False
-        whole = slice(None) if len(rows) == self.count else rows
+        risk = self.severity * (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
         refusal = self.severity * (refused + 1) / (refused + 2)
-        self.found._put(
-            whole,
+        index.keep(
+            places,
             np.where(always, _ACCEPT, _REFUSE),
             np.where(always, risk, refusal),
             np.where(always, accepted, refused),
             False,
         )
-        left = np.flatnonzero(~always & ~plain)
+        left = places[~always & ~plain]
         if len(left):
-            rows, at = rows[left], at[left]
-            new = at[index.answered[at] != index.since((self.model.observations, self.severity))]
-            if len(new):
-                self.judge(index, np.unique(new))
-            self.found._put(rows, index.verdict[at], index.risk[at], index.support[at], index.hard[at])
+            self.judge(index, left)
 
     def judge(self, index: Index, places: Any) -> None:
-        """Work out the single call's answer for cases, to be looked up until the model observes more."""
+        """Work out the single call's answer for cases; one stands for all that it does not tell apart."""
         accepted, refused = index.accepted[places], index.refused[places]
         alike = np.where(accepted > 0, (accepted << 31) + refused, -1 - places)  # seen both ways as often, or one case
         for _, first, same in _distinct(alike):
@@ -360,7 +363,7 @@ class _Batch:
         if answer.verdict != "accept":
             self.found._take(rows, answer)
             return
-        flake = (evidence.flaked + 1) / (evidence.settled + evidence.flaked + 2)
+        flake = (evidence.flaked + 1) / (evidence.accepted + evidence.flaked + 2)
         risk = self.severity * np.maximum(flake, 1 / (support + 2))
         self.found._put(rows, _ACCEPT, risk, support, False)
 

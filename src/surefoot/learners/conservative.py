@@ -39,6 +39,8 @@ Example:
 
 _FALSE_ALARM = log(1e-6)
 _SHORTEST_RUN = 6
+_FEWEST = 3
+"""A run is compared with no fewer outcomes of the other kind than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +188,13 @@ class ConservativeActionModel(Deciding, Answering, Recalling, Batched):
         raw = self.vocabulary.raw(state, action, given)
         with self._lock:
             evidence = self._actions.get(action)
-            case = None if evidence is None else evidence.recall(raw)
-            if isinstance(case, list):
+            known = None if evidence is None else evidence.recall(raw)
+            if type(known) is tuple:
                 assert evidence is not None  # it gave the codes
-                answer, _ = self._judge_labels(action, evidence, case)
-                if answer is not None:
-                    return answer
-                case = None
+                found, _ = self._judge_labels(action, evidence, known)
+                if found is not None:
+                    return found
+            case = known if type(known) is Case else None
             if case is not None:
                 key = features = case.features
             else:
@@ -260,29 +262,41 @@ class ConservativeActionModel(Deciding, Answering, Recalling, Batched):
             more = told(state, given, accepted, encoded, next_state)
         with self._lock:
             evidence = self._actions.get(action)
-            case = None if evidence is None else evidence.recall(raw)
-            if isinstance(case, list):
-                assert evidence is not None  # it gave the codes
-                before = self._meet(action, evidence, raw, case, accepted) if more is None else None
+            known = None if evidence is None else evidence.recall(raw)
+            if known is not None and more is None and self._journal is None and not self._foresight.known:
+                assert evidence is not None  # it knows it
+                before = self._meet(action, evidence, raw, known, accepted)
                 if before is not None:
                     return before
-                case = None
+            case = known if type(known) is Case else None
             features, text = self.vocabulary.checked(action, raw) if case is None else (case.features, True)
             if self._journal is not None:
                 seq = self._record(state, action, given, accepted, encoded, reason, next_state)
             return self._learn(action, features, text, case, accepted, encoded, seq, state, given, more)
 
     def _meet(
-        self, action: str, evidence: ActionEvidence, raw: tuple[str, ...], codes: list[int], accepted: bool
+        self,
+        action: str,
+        evidence: ActionEvidence,
+        raw: tuple[Any, ...],
+        known: Case | tuple[int, ...],
+        accepted: bool,
     ) -> Prediction | None:
-        """Count the first observation of a vector of which nothing but the labels matters; None: not just they."""
-        if self._journal is not None:
-            return None
-        before, alone = self._judge_labels(action, evidence, codes)
-        if before is None or (accepted and alone >= 0):
-            return None
-        evidence.take(raw, codes, alone, accepted, self.observations)
-        self.observations += 1
+        """Count an observation that `recall` knows, of nothing but an outcome; None: not so soon."""
+        at = self.observations
+        if type(known) is tuple:
+            before, alone = self._judge_labels(action, evidence, known)
+            if before is None or (accepted and alone >= 0):
+                return None
+            evidence.take(raw, known, alone, accepted, at)
+            self.observations = at + 1
+        else:
+            assert type(known) is Case  # the other kind
+            before = self._judge(action, evidence, known.features, known)
+            evidence.count(known, accepted, None, None, at)
+            self.observations = at + 1
+            if known.run >= _SHORTEST_RUN and (known.refused if known.last else known.accepted) >= _FEWEST:
+                self._notice_change(action, evidence, known)
         if before.verdict == ("refuse" if accepted else "accept"):
             self.surprises += 1
         return before
@@ -320,7 +334,7 @@ class ConservativeActionModel(Deciding, Answering, Recalling, Batched):
         self.observations = at + 1
         if before.verdict == ("refuse" if accepted else "accept"):
             self.surprises += 1
-        if case.refused and case.accepted and case.run >= _SHORTEST_RUN:
+        if case.run >= _SHORTEST_RUN and (case.refused if case.last else case.accepted) >= _FEWEST:
             self._notice_change(action, evidence, case)
         return before
 
@@ -329,7 +343,7 @@ class ConservativeActionModel(Deciding, Answering, Recalling, Batched):
         same, other = (case.accepted, case.refused) if case.last else (case.refused, case.accepted)
         past = same + other - case.run
         likely = (same - case.run + 1) / (past + 2)
-        if other < 3 or case.run * (1.0 - likely) < 13.0 * likely:  # -log(x) is at most (1 - x) / x
+        if not same or case.run * (1.0 - likely) < 13.0 * likely:  # -log(x) is at most (1 - x) / x
             return
         if case.run * log(likely) > _FALSE_ALARM - log(self.observations):
             return

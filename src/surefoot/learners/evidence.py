@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop
 from itertools import combinations
 from math import copysign
-from operator import countOf, getitem
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from surefoot import values
@@ -38,6 +38,7 @@ from surefoot.learners._cases import (
 from surefoot.learners._cases import Case as Case
 from surefoot.learners._cases import Item as Item
 from surefoot.learners._refusals import NOTHING, Refusals, holds, relations_of
+from surefoot.learners._unrolled import coder
 from surefoot.learners.numbers import SortedNumbers
 from surefoot.learners.vocabulary import MISSING
 
@@ -54,6 +55,8 @@ TOUCHED = 100_000
 """After more observations than this without a batch of predictions, the arrays for these are given up."""
 ANSWERS = 4096
 """No more answers to cases that were only refused are kept than this."""
+FEW = 8
+"""No more labels than this that were never accepted are looked for one by one."""
 _KEPT = 8
 _SHAPES = 1024
 _TEXT = frozenset({str})
@@ -68,12 +71,14 @@ class ActionEvidence(Refusals):
     Attributes:
         cases: {exact key: case}.
         accepted, refused: numbers of observations.
-        settled, flaked: observations of cases that were accepted at least once: the accepted and the refused ones.
+        flaked: refusals of cases that were accepted at least once.
+        never, few: the labels only seen refused; and with their conditions, where there are no more than `FEW`.
         quiet: whether nothing but the labels of a vector of texts, one by one, has anything to say about it.
     """
 
     __slots__ = (
         "_bits",
+        "_code_all",
         "_code_of",
         "_gone",
         "_integers",
@@ -93,6 +98,7 @@ class ActionEvidence(Refusals):
         "cases",
         "counts",
         "effects",
+        "few",
         "flaked",
         "groups",
         "index",
@@ -104,7 +110,6 @@ class ActionEvidence(Refusals):
         "quiet",
         "refused",
         "relations",
-        "settled",
         "standing",
         "together",
         "touched",
@@ -115,7 +120,7 @@ class ActionEvidence(Refusals):
         """Start with nothing."""
         self.names = names
         self.cases: dict[Any, Case] = {}
-        self.accepted = self.refused = self.settled = self.flaked = 0
+        self.accepted = self.refused = self.flaked = 0
         self.quantities: set[int] = set()  # conditions whose integers are quantities
         self.effects: Mapping[bytes, int] = NO_EFFECTS
         self._integers: dict[int, set[int]] = {}
@@ -134,7 +139,8 @@ class ActionEvidence(Refusals):
         self.wide: set[int] = set()
         self.counts: list[int] = []  # accepted observations by code; 0: only seen refused
         self.meaning: list[tuple[int, Any]] = []  # (condition, label) by code
-        self.never: set[int] = set()  # codes of labels that were only seen refused
+        self.never: set[int] = set()  # codes
+        self.few: list[tuple[int, int]] | None = []  # those with their conditions; None: there are more than `FEW`
         self._gone = 0  # how many left it: a set is slow to look through where many were
         self._bits: list[int] = []  # the bit of each code in a set of codes; 0 when it takes part in no pairs
         self._code_of: list[int] = []  # by place of the bit
@@ -175,7 +181,7 @@ class ActionEvidence(Refusals):
             return features, shape.sign, tuple(copysign(1.0, f) for f in features if type(f) is float)
         return features, shape.sign
 
-    def recall(self, raw: tuple[Any, ...]) -> Case | list[int] | None:
+    def recall(self, raw: tuple[Any, ...]) -> Case | tuple[int, ...] | None:
         """Look up a vector that was just read, by its looks.
 
         Returns:
@@ -190,22 +196,20 @@ class ActionEvidence(Refusals):
                 "".join(raw)  # it is equal to texts: now it is texts
                 return case
             if self.quiet:
-                codes = list(map(getitem, self._text.tables, raw))
-                if countOf(map(type, raw), str) == len(codes):
-                    return codes
+                return self._code_all(raw, self._text.tables)
         except (TypeError, KeyError):  # it cannot be hashed, or holds something else; a label that was never met
             pass
         return None
 
-    def support(self, codes: list[int]) -> int:
-        """Return how often the rarest of some labels was accepted."""
+    def support(self, codes: tuple[int, ...]) -> int:
+        """Return how often the rarest of a vector's labels was accepted."""
         counts, support = self.counts, self.accepted
         for code in codes:  # faster than min
             if counts[code] < support:
                 support = counts[code]
         return support
 
-    def take(self, features: tuple[Any, ...], codes: list[int], alone: int, accepted: bool, at: int) -> None:
+    def take(self, features: tuple[Any, ...], codes: tuple[int, ...], alone: int, accepted: bool, at: int) -> None:
         """Count the first observation of a vector that `recall` gave the codes of.
 
         Args:
@@ -218,7 +222,6 @@ class ActionEvidence(Refusals):
         if accepted:
             case = Case(features, 1, 0, at, -1, NO_EFFECTS, (), (), True, 1)
             self.accepted += 1
-            self.settled += 1
             self.accepted_cases += 1
             counts = self.counts
             for code in codes:
@@ -344,7 +347,6 @@ class ActionEvidence(Refusals):
         if accepted:
             case.accepted_at = at
             self.accepted += 1
-            self.settled += 1
             if effect is not None:
                 case.effects = counted(case.effects, effect, 1)
                 self.effects = counted(self.effects, effect, 1)
@@ -425,7 +427,6 @@ class ActionEvidence(Refusals):
         self._forget_conclusions()
         self.accepted = sum(case.accepted for case in self.cases.values())
         self.refused = sum(case.refused for case in self.cases.values())
-        self.settled = self.accepted
         self.flaked = 0
         for case in self.cases.values():
             case.violations = None
@@ -477,6 +478,8 @@ class ActionEvidence(Refusals):
         for other in again:
             self._resign(other)
         self.quiet = bool(codes) and not (self._open or self.relations or self.quantities) and () in self._patterns
+        if self.quiet:
+            self._code_all = coder(len(self.names))
 
     def _code(self, at: int, value: Any) -> int:
         """Return a label's code, which it gets now if it has none."""
@@ -491,12 +494,19 @@ class ActionEvidence(Refusals):
             self.together.append(0)
             self._bits.append(0)
             self.never.add(code)
+            self._list_few()
         return code
+
+    def _list_few(self) -> None:
+        """List the labels that were never accepted, where they are few."""
+        few = len(self.never) <= FEW
+        self.few = [(self.meaning[code][0], code) for code in self.never] if few else None
 
     def _allow(self, at: int, value: Any) -> set[Case]:
         """Give a label that is accepted for the first time its code; return the refused cases that had it."""
         code = self._code(at, value)
         self.never.discard(code)
+        self._list_few()
         self._gone += 1
         if self._gone > len(self.never):
             self.never, self._gone = set(self.never), 0
