@@ -42,6 +42,7 @@ class _Sharing:
     def __init__(self, pools: Mapping[str, Pool]) -> None:
         self.pools = pools
         self.using: dict[str, set[str]] = {}
+        self._explained: dict[tuple[str, str], frozenset[str]] = {}
 
     def cost(self, action: str, condition: Condition) -> float:
         """Return what a condition that others use costs an action."""
@@ -53,6 +54,20 @@ class _Sharing:
             if name != action and name not in users and pool.accepted >= 5:
                 against += pool.denies(condition)
         return max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5))) + condition.extra
+
+    def explained(self, action: str, key: str) -> frozenset[str]:
+        """Return what explains all that, of what was picked for an action, only one condition does; picks are final."""
+        known = self._explained.get((action, key))
+        if known is None:
+            pool, found = self.pools[action], frozenset[str]()
+            i = pool.at.get(key)
+            if i is not None:
+                rest = [p for p in pool.picked if p != i]
+                alone = pool.wrong[i] & ~pool.wrong[rest].any(axis=0)
+                whole = np.flatnonzero(pool.wrong[:, alone].all(axis=1))
+                found = frozenset(pool.found[j][0].key for j in whole.tolist())
+            known = self._explained[action, key] = found
+        return known
 
 
 def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
@@ -231,9 +246,12 @@ def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDA
 
 def _bar(pool: Pool) -> NDArray[Any]:
     """Return the log odds that a condition needs to be watched for its own sake."""
-    bar = np.array([guard(c, pool.frame) for c, _ in pool.found])
-    held = np.array([holds_always(c, pool.frame.touched) for c, _ in pool.found])
-    return np.asarray(np.where(held, 0.0, log(max(1, pool.accepted + pool.refused))) - bar)
+    known = pool.frame.memo.setdefault("bars", {})
+    for c, _ in pool.found:
+        if c.key not in known:
+            least = 0.0 if holds_always(c, pool.frame.touched) else log(max(1, pool.accepted + pool.refused))
+            known[c.key] = least - guard(c, pool.frame)
+    return np.array([known[c.key] for c, _ in pool.found])
 
 
 def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharing, effective: Any) -> NDArray[Any]:
@@ -249,20 +267,12 @@ def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharin
     if not users:
         return costs
     instead = float(effective[i]) + pool.costs - float(pool.costs[i]) + float(pool.extras[i])
-    for j in np.flatnonzero(instead < effective).tolist():
-        if all(_explains(pools[user], pool.found[j][0].key, here.key) for user in users):
-            costs[j] = instead[j]
+    cheaper = np.flatnonzero(instead < effective)
+    for user in sorted(users):
+        explained = sharing.explained(user, here.key)
+        cheaper = cheaper[[pool.found[j][0].key in explained for j in cheaper.tolist()]]
+    costs[cheaper] = instead[cheaper]
     return costs
-
-
-def _explains(pool: Pool, key: str, other: str) -> bool:
-    """Say whether one condition of an action explains all that, of what was picked, only another one does."""
-    j, i = pool.at.get(key), pool.at.get(other)
-    if j is None or i is None:
-        return False
-    rest = [p for p in pool.picked if p != i]
-    alone = pool.wrong[i] & ~pool.wrong[rest].any(axis=0)
-    return bool(pool.wrong[j][alone].all())
 
 
 def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing) -> Knowledge:
