@@ -159,7 +159,7 @@ class Learner:
         pools = {action: self.pools[action] for action in sorted(self.pools)}
         for pool in pools.values():
             pool.reset()
-        for action, known in select(pools).items():
+        for action, known in select(pools, exact=anew).items():
             self.judges[action] = self._judge(action, known)
 
     def _judge(self, action: str, known: Knowledge) -> Judge:

@@ -29,6 +29,8 @@ FEW = 2.0
 """So much at most an action's unforeseen refusals say about others: many of them mostly have one reason."""
 UNDERSTOOD = 0.25
 """When a larger share of the refusals has no reason, being watched does not make up for it."""
+SLIGHT = 0.7
+"""What others pay for conditions may change by so many nats before what was concluded is worked out again."""
 MOST_THOUGHTS = 4
 MOST_ADDED = 40
 """How often, and from how many, conditions are taken up that greed passed over."""
@@ -70,8 +72,12 @@ class _Sharing:
         return known
 
 
-def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
-    """Pick, for all actions together, the conditions whose explanation is worth their cost; then look for rivals."""
+def select(pools: Mapping[str, Pool], *, exact: bool = True) -> dict[str, Knowledge]:
+    """Pick, for all actions together, the conditions whose explanation is worth their cost; then look for rivals.
+
+    Unless it must be `exact`, what was concluded of an action stays as long as its calls and its picks do, and what
+    others pay for conditions has changed by no more than `SLIGHT`.
+    """
     sharing = _Sharing(pools)
     _greedy(pools, sharing)
     if any([pool.add_pairs() for pool in pools.values()]):
@@ -87,7 +93,7 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
     for _ in range(2):
         if not any([_rethink(name, pool, sharing) for name, pool in pools.items()]):
             break
-    concluded = {name: _concluded(name, pools, sharing) for name in pools}
+    concluded = {name: _concluded(name, pools, sharing, exact=exact) for name in pools}
     _share_missed(pools, concluded)
     weigh_values(pools, concluded)
     return concluded
@@ -275,17 +281,22 @@ def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharin
     return costs
 
 
-def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing) -> Knowledge:
+def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing, *, exact: bool) -> Knowledge:
     """Return a copy of what is concluded, which was worked out before when nothing that it rests on has changed."""
     pool = pools[name]
     effective = _effective(name, pool, sharing)
     keys = {pool.found[i][0].key for i in pool.picked}
     users = sorted({user for key in keys for user in sharing.using.get(key, ())} - {name})
     others = [(user, pools[user].accepted, *pools[user].place(), tuple(pools[user].picked)) for user in users]
-    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes(), *others)
-    if place not in pool.frame.memo:
-        pool.frame.memo[place] = _conclude(name, pools, sharing, effective)
-    known: Knowledge = pool.frame.memo[place]
+    place = ("concluded", *pool.place(), tuple(pool.picked))
+    former: tuple[list[Any], NDArray[Any], Knowledge] | None = pool.frame.memo.get(place)
+    if former is not None:
+        before, paid, known = former
+        change = float(np.abs(paid - effective).max(initial=0.0))
+        if change <= (0.0 if exact else SLIGHT) and (not exact or before == others):
+            return known.copy()
+    known = _conclude(name, pools, sharing, effective)
+    pool.frame.memo[place] = others, effective, known
     return known.copy()
 
 
