@@ -20,6 +20,8 @@ __all__ = ["Rows"]
 
 SAMPLE = 64
 """How many calls are looked at to find terms."""
+FIRST = 4
+"""At twice so few calls terms are looked for again."""
 MOST = 4096
 """Of an action at most so many accepted calls, and so many refused ones, are kept: those of the lowest hashes."""
 MOST_ODD = 512
@@ -158,8 +160,8 @@ class Rows:
         self._tail.clear()
 
     def due(self) -> bool:
-        """Say whether to look for more terms: at twice as many calls, at four times as many once the sample is full."""
-        return self.total >= (4 if self._grown >= SAMPLE else 2) * self._grown
+        """Say whether to look for more terms: at twice the first few calls, later at three or four times as many."""
+        return self.total >= (2 if self._grown < FIRST else 3 if self._grown < SAMPLE else 4) * self._grown
 
     def regrow(self) -> None:
         """Look for terms again, in a sample that does not depend on the order of observation."""

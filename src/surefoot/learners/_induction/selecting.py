@@ -225,14 +225,14 @@ def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge])
     An action's own rate, and that of all actions together for what it had no occasion to show; of one action alone
     there is nothing else to learn from.
     """
-    calls = sum(pool.accepted + pool.refused for pool in pools.values())
-    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
+    calls = sum(pool.drawn for pool in pools.values())
+    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1.0, calls)
     if len(pools) == 1:
         world = 0.0
     for name, known in concluded.items():
-        own = pools[name].accepted + pools[name].refused
+        own = pools[name].drawn
         known.unmet, known.world = known.missed + OWN, world
-        known.missed = known.unmet / max(1, own) + world
+        known.missed = known.unmet / max(1.0, own) + world
 
 
 def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDArray[np.bool_]]]) -> NDArray[np.bool_]:
