@@ -317,6 +317,37 @@ def test_it_asks_about_what_it_does_not_know() -> None:
     assert asked.state is open_question[0]
 
 
+def test_a_sure_refusal_is_asked_about_only_while_nothing_else_was_tried() -> None:
+    model, sure = InducedActionModel(), ({"open": False}, "enter", {})
+    for _ in range(40):
+        model.observe({"open": False}, "enter", {}, False)
+    assert model.predict(*sure).verdict == "refuse"
+    asked = model.next_probe([sure])
+    assert asked is not None
+    assert asked.refused > 0.9
+    for _ in range(40):
+        model.observe({"open": True}, "enter", {}, True)
+    assert model.predict(*sure).verdict == "refuse"
+    assert model.next_probe([sure]) is None
+
+
+def test_refusals_that_were_asked_for_do_not_vouch_for_reasons_not_met() -> None:
+    def taught(*, asked: bool) -> InducedActionModel:
+        model = InducedActionModel()
+        for n in range(8):
+            model.observe({"open": n % 2 == 0}, "enter", {}, n % 2 == 0)
+        for _ in range(20):
+            question = model.next_probe([({"open": False}, "enter", {})]) if asked else None
+            assert (question is not None) == asked
+            assert question is None or question.stands_for == 0.0
+            model.observe({"open": False}, "enter", {}, False)
+        return model
+
+    by_chance, chosen = taught(asked=False), taught(asked=True)
+    missed = [model._learner.judges["enter"].known.missed for model in (by_chance, chosen)]
+    assert missed[0] < missed[1]
+
+
 def test_the_schema_names_types_and_references(model: InducedActionModel) -> None:
     found = model.schema()["pay"]
     assert found["order"]["references"] == ["orders"]

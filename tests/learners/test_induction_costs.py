@@ -101,7 +101,7 @@ def test_what_is_watched_is_named_as_if_each_condition_were_read_in_turn() -> No
 
 def test_what_was_foretold_selects_nothing_and_what_was_not_selects_for_its_action_alone() -> None:
     model = InducedActionModel()
-    for n in range(40):
+    for n in range(44):
         for action in ("enter", "leave"):
             model.observe({"open": n % 2 == 0}, action, {}, n % 2 == 0)
     learner = model._learner

@@ -57,9 +57,10 @@ class InducedActionModel(Spoken):
     512 that went against what was said of them, which are not; all are counted.
 
     Cost: observing takes the time to read some 200 terms (below 1 ms). When the calls of an action have grown by a
-    third and not all were foretold (doubled when they were; by 6 % after a wrong answer) its conditions are selected
-    again, within that call of `observe`: tenths of a second. A prediction is made with what was selected last, and
-    never selects. Memory: what of the states the kept calls can lead to, each part once, and their terms' values.
+    third (by a half below 100) and not all were foretold (doubled when they were; by 6 % after a wrong answer) its
+    conditions are selected again, within that call of `observe`: tenths of a second. A prediction is made with what
+    was selected last, and never selects. Memory: what of the states the kept calls can lead to, each part once, and
+    their terms' values.
 
     Example:
         >>> from surefoot import ConservativeActionModel
@@ -70,7 +71,7 @@ class InducedActionModel(Spoken):
         >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A88", "A89")]
         ['accept', 'refuse']
         >>> model.predict(state, "cancel", {"order": "A39"}).reason
-        "orders[order].status is 'sent', accepted only for 'open' (19 cases)"
+        "orders[order].status is 'sent', accepted only for 'open' (27 cases)"
     """
 
     def __init__(

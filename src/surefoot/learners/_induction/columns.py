@@ -49,7 +49,7 @@ class Frame:
     def __init__(
         self,
         terms: Sequence[Term],
-        columns: Sequence[list[Any]],
+        columns: Sequence[Any],
         refused: Bools,
         touched: frozenset[tuple[str, str]] = frozenset(),
         messages: NDArray[np.int64] | None = None,
@@ -67,7 +67,7 @@ class Frame:
         self.bad = np.flatnonzero(refused)
         self.good = np.flatnonzero(~refused)
         self.memory = Memory() if memory is None else memory
-        self.column: dict[str, list[Any]] = {t.key: c for t, c in zip(terms, columns, strict=True)}
+        self.column: dict[str, Any] = {t.key: c for t, c in zip(terms, columns, strict=True)}
         self.scalars: list[Term] = []
         self.vectors: list[Term] = []
         self.numbers: list[Term] = []

@@ -70,19 +70,24 @@ def kept_apart(pool: Pool) -> NDArray[Any]:
     Of a domain, the refusals with its most frequent bad value count, less the choice of the value (one that is missing
     says that something else does not exist); bounds were fitted to the accepted calls, so that nothing follows.
     """
-    n = pool.accepted + pool.refused
-    violated = pool.wrong.sum(axis=1)
-    choice = np.zeros(len(pool.found))
-    for i, (c, wrong) in enumerate(pool.found):
-        if c.kind in ("domain", "each domain"):
-            counts = _bad_values(pool.frame, c, wrong)
-            violated[i] = counts.max(initial=0)
-            choice[i] = log(max(1, len(counts)))
-        elif c.kind in ("at least", "at most"):
-            violated[i] = 0
-    drawn = gammaln(n - violated + 1) - gammaln(pool.refused - violated + 1)
-    said = gammaln(n + 1) - gammaln(pool.refused + 1) - drawn - choice
-    return np.asarray(np.maximum(0.0, said))
+    known = pool.frame.memo.setdefault(("kept apart", frozenset(pool.loose)), {})
+    fresh = [i for i, (c, _) in enumerate(pool.found) if c.key not in known]
+    if fresh:
+        n = pool.accepted + pool.refused
+        violated = pool.wrong[fresh].sum(axis=1)
+        choice = np.zeros(len(fresh))
+        for at, i in enumerate(fresh):
+            c, wrong = pool.found[i]
+            if c.kind in ("domain", "each domain"):
+                counts = _bad_values(pool.frame, c, wrong)
+                violated[at] = counts.max(initial=0)
+                choice[at] = log(max(1, len(counts)))
+            elif c.kind in ("at least", "at most"):
+                violated[at] = 0
+        drawn = gammaln(n - violated + 1) - gammaln(pool.refused - violated + 1)
+        said = np.maximum(0.0, gammaln(n + 1) - gammaln(pool.refused + 1) - drawn - choice)
+        known.update(zip([pool.found[i][0].key for i in fresh], said.tolist(), strict=True))
+    return np.array([known[c.key] for c, _ in pool.found])
 
 
 def _bad_values(frame: Frame, condition: Condition, wrong: Bools) -> NDArray[Any]:

@@ -162,7 +162,7 @@ def as_python(rules: Mapping[str, Sequence[Rule]]) -> str:
     return "\n".join(lines)
 
 
-def describe_schema(terms: Sequence[Term], columns: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def describe_schema(terms: Sequence[Term], columns: Sequence[Any]) -> dict[str, Any]:
     """Return what terms hold: types, how often they are there, their values when few, and what they refer to.
 
     Example:

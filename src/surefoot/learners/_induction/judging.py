@@ -201,7 +201,7 @@ class Judge:
         """Return a judge that accepts nothing: a refusal came that nothing explains."""
         return self.renewed(replace(self.known, unmet=inf, missed=1.0))
 
-    def after(self, calls: int, unforeseen: int) -> Judge:
+    def after(self, calls: float, unforeseen: int) -> Judge:
         """Return a judge that has counted more calls, none of which went against it."""
         made = copy(self)
         made.known = self.known.after(calls, unforeseen)

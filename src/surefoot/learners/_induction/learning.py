@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scipy.special import gammainc
 
+from surefoot.learners._induction.asking import Question, best_question
 from surefoot.learners._induction.doubting import FEW_ODD
 from surefoot.learners._induction.judging import UNMET, Answer, Judge
 from surefoot.learners._induction.pools import Pool, Wishes
@@ -20,6 +21,8 @@ __all__ = ["Learner"]
 
 PACE = 0.35
 """The conditions of an action are selected again when its calls have grown by this share and some were not foretold."""
+EARLY, EARLY_PACE = 100, 0.5
+"""With fewer calls than this, when they have grown by that share: then nearly none is foretold."""
 QUIET = 1.0
 """The same when every one of them was foretold."""
 ALARM = 0.06
@@ -55,6 +58,8 @@ class Learner:
         self._fitted: dict[str, int] = {}
         self._news: dict[str, tuple[bool, bool]] = {}
         self._flakes: dict[str, tuple[int, int]] = {}
+        self._asked: Question | None = None
+        self._more: dict[str, float] = {}
 
     def take(
         self,
@@ -81,6 +86,9 @@ class Learner:
         if accepted and effect is not None:
             rows.touch(effect)
         self._stale.add(action)
+        asked, self._asked = self._asked, None
+        if asked is not None and asked.action == action and asked.args == args:
+            self._more[action] = self._more.get(action, 0.0) + asked.stands_for - 1.0
 
     def weigh(self, action: str, verdict: str, accepted: bool, state: Any, args: Mapping[str, Any]) -> None:
         """Compare an outcome with what was said; select again when it is time.
@@ -98,7 +106,7 @@ class Learner:
             self._count(action, accepted or verdict == "refuse", state, args)
         self._news[action] = known, wrong
         size, fitted = self.rows[action].total, self._fitted.get(action, 0)
-        pace = ALARM if wrong else PACE if known else QUIET
+        pace = ALARM if wrong else QUIET if not known else PACE if fitted >= EARLY else EARLY_PACE
         if size >= fitted + max(1.0, pace * fitted):
             self.select({action})
 
@@ -121,7 +129,7 @@ class Learner:
         judge = self.judges.get(action)
         if judge is not None and judge.known.missed > UNMET:
             foreseen = foreseen or judge(state, args).condition is not None
-            self.judges[action] = judge.after(self.rows[action].total, int(not foreseen))
+            self.judges[action] = judge.after(self._drawn(action), int(not foreseen))
 
     def _contradicted(self, action: str, accepted: bool, state: Any, args: Mapping[str, Any]) -> None:
         judge = self.judges[action]
@@ -134,6 +142,15 @@ class Learner:
             self.refuted = (*self.refuted, f"{action}: {key}")
             self.wishes[action].pinned.discard(key)
         self.judges[action] = judge.without(wrong)
+
+    def ask(self, candidates: Iterable[tuple[Any, str, Mapping[str, Any]]]) -> Question | None:
+        """Return the candidate whose outcome would tell the most; if it is observed next, it counts as one chosen."""
+        self._asked = best_question(self.judges, candidates)
+        return self._asked
+
+    def _drawn(self, action: str) -> float:
+        """Return for how many calls drawn at random those of an action stand, as a test of reasons not met yet."""
+        return max(1.0, self.rows[action].total + self._more.get(action, 0.0))
 
     def settle(self) -> None:
         """Select from everything that was observed, as if it had all come at once."""
@@ -152,14 +169,15 @@ class Learner:
                 rows.trim()
             if anew or rows.due():
                 rows.regrow()
-            self.pools[action] = Pool(rows.frame(), self.wishes.get(action), safe=self.safe)
+            pool = self.pools[action] = Pool(rows.frame(), self.wishes.get(action), safe=self.safe)
+            pool.drawn = self._drawn(action)
             self._fitted[action] = rows.total
             self._news[action] = False, False
             self._flakes[action] = 0, 0
         pools = {action: self.pools[action] for action in sorted(self.pools)}
         for pool in pools.values():
             pool.reset()
-        for action, known in select(pools).items():
+        for action, known in select(pools, exact=anew).items():
             self.judges[action] = self._judge(action, known)
 
     def _judge(self, action: str, known: Knowledge) -> Judge:

@@ -46,6 +46,7 @@ class Pool:
         self.wishes = wishes or Wishes()
         self.safe = safe
         self.accepted, self.refused = len(frame.good), len(frame.bad)
+        self.drawn = float(self.accepted + self.refused)
         self.found = list(frame.survivors())
         self.many = max(0.0, log(max(frame.prior, 1e-9) / EXPECTED))
         self._singles = len(self.found)

@@ -61,7 +61,7 @@ class Knowledge:
     unmet: float = 0.0
     world: float = 0.0
 
-    def after(self, calls: int, unforeseen: int) -> Knowledge:
+    def after(self, calls: float, unforeseen: int) -> Knowledge:
         """Return the same after more calls, so many of which were refused for a reason that nothing foresaw."""
         unmet = self.unmet + unforeseen
         return replace(self, unmet=unmet, missed=min(unmet / calls + self.world, 1.0))

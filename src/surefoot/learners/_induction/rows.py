@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.learners._induction.columns import Frame
 from surefoot.learners._induction.growing import grow
@@ -19,12 +20,16 @@ __all__ = ["Rows"]
 
 SAMPLE = 64
 """How many calls are looked at to find terms."""
+FIRST = 4
+"""At twice so few calls terms are looked for again."""
 MOST = 4096
 """Of an action at most so many accepted calls, and so many refused ones, are kept: those of the lowest hashes."""
 MOST_ODD = 512
 """Beyond these, so many that went against what was said of them are kept."""
 SLACK = 1.25
 """Calls are let go of when there are this many times too many."""
+BLOCK = 64
+"""The terms' values of so many calls are put into the columns at once."""
 
 
 _HIGHEST = (1 << 128) - 1
@@ -40,6 +45,7 @@ class Rows:
         seqs: the places in the journal, None without one.
         amounts: by place of an accepted call, the numbers in its effect (their absolute values, to the cent).
         touched: (part of the state, field) that the effects of accepted calls name.
+        terms: what is read of each call.
         totals: how many calls were accepted and refused, kept or not.
         digest: of all calls ever appended, whatever their order: the sum of their hashes.
     """
@@ -54,7 +60,6 @@ class Rows:
         self.touched: set[tuple[str, str]] = set()
         self.amounts: dict[int, frozenset[float]] = {}
         self.terms: list[Term] = []
-        self.columns: list[list[Any]] = []
         self.totals = [0, 0]
         self.digest = 0
         self._marks: list[int] = []
@@ -65,6 +70,9 @@ class Rows:
         self._program = Program(())
         self._slots: list[int] = []
         self._grown = 0
+        self._table = _empty(0, 0)
+        self._filled = 0
+        self._tail: list[list[Any]] = []
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -102,7 +110,10 @@ class Rows:
         self._hashes.append(place)
         self._odd.append(odd)
         if self.terms:
-            self._read(state, args, self._program, self._slots, self.columns)
+            found = self._program.run(state, args)
+            self._tail.append([found[at] for at in self._slots])
+            if len(self._tail) >= BLOCK:
+                self._fill()
         if len(self) > SLACK * (2 * MOST + MOST_ODD):
             self.trim()
 
@@ -122,21 +133,35 @@ class Rows:
             self._shelf.drop(self.kept[at])
         moved = {at: new for new, at in enumerate(stay)}
         self.amounts = {moved[at]: found for at, found in self.amounts.items() if at in moved}
+        if self.terms:
+            self._fill()
+            self._table, self._filled = self._table[:, stay], len(stay)
         lists: list[list[Any]] = [self.kept, self.refused, self.messages, self.seqs]
-        for held in (*lists, self._marks, self._hashes, self._odd, *self.columns):
+        for held in (*lists, self._marks, self._hashes, self._odd):
             held[:] = [held[at] for at in stay]
         self._memory = Memory()
 
-    @staticmethod
-    def _read(state: Any, args: Any, program: Program, slots: list[int], columns: list[list[Any]]) -> None:
-        found = program.run(state, args)
-        for column, at in zip(columns, slots, strict=True):
-            value = found[at]
-            column.append(value if type(value) in PLAIN else reduced(value))
+    @property
+    def columns(self) -> list[NDArray[Any]]:
+        """Return the values of each term on all calls, as arrays of objects: the garbage collector passes them by."""
+        self._fill()
+        return list(self._table[:, : self._filled])
+
+    def _fill(self) -> None:
+        """Put the values of the calls that came last into the columns."""
+        size = self._filled + len(self._tail)
+        if size > self._table.shape[1]:
+            table = _empty(len(self.terms), max(2 * self._filled, size))
+            table[:, : self._filled] = self._table[:, : self._filled]
+            self._table = table
+        for column, values in zip(self._table, zip(*self._tail, strict=True), strict=False):
+            column[self._filled : size] = _reduced(values)
+        self._filled = size
+        self._tail.clear()
 
     def due(self) -> bool:
-        """Say whether to look for more terms: at twice as many calls, at four times as many once the sample is full."""
-        return self.total >= (4 if self._grown >= SAMPLE else 2) * self._grown
+        """Say whether to look for more terms: at twice the first few calls, later at three or four times as many."""
+        return self.total >= (2 if self._grown < FIRST else 3 if self._grown < SAMPLE else 4) * self._grown
 
     def regrow(self) -> None:
         """Look for terms again, in a sample that does not depend on the order of observation."""
@@ -144,15 +169,22 @@ class Rows:
         sample = [self._shelf.get(self.kept[at]) for at in order]
         self._grown = self.total
         terms = grow(sample)
+        self._fill()
         known = {term.key: at for at, term in enumerate(self.terms)}
         fresh = [term for term in terms if term.key not in known]
-        columns: dict[str, list[Any]] = {term.key: [] for term in fresh}
+        table = _empty(len(terms), len(self))
+        for column, term in zip(table, terms, strict=True):
+            if term.key in known:
+                column[:] = self._table[known[term.key], : self._filled]
         if fresh:
             program = Program(fresh)
             slots = [program.index[t.key] for t in fresh]
-            for kept in self.kept:
-                self._read(*self._shelf.get(kept), program, slots, list(columns.values()))
-        self.columns = [columns[t.key] if t.key in columns else self.columns[known[t.key]] for t in terms]
+            places = [at for at, term in enumerate(terms) if term.key not in known]
+            for start in range(0, len(self), BLOCK):
+                read = [program.run(*self._shelf.get(kept)) for kept in self.kept[start : start + BLOCK]]
+                for at, slot in zip(places, slots, strict=True):
+                    table[at, start : start + BLOCK] = _reduced([found[slot] for found in read])
+        self._table, self._filled = table, len(self)
         self.terms = terms
         self._memory.keep({t.key for t in terms})
         self._program = Program(terms)
@@ -210,6 +242,16 @@ class Rows:
             if right >= 4 and right >= 3 * wrong:
                 found.append(term.key)
         return frozenset(found)
+
+
+def _empty(terms: int, calls: int) -> NDArray[Any]:
+    return np.empty((terms, calls), dtype=object)
+
+
+def _reduced(values: Sequence[Any]) -> NDArray[Any]:
+    """Return values as a column keeps them, each as one object."""
+    found: Iterable[Any] = (value if type(value) in PLAIN else reduced(value) for value in values)
+    return np.fromiter(found, dtype=object, count=len(values))
 
 
 def _amounts(value: Any, found: set[float]) -> None:

@@ -29,6 +29,8 @@ FEW = 2.0
 """So much at most an action's unforeseen refusals say about others: many of them mostly have one reason."""
 UNDERSTOOD = 0.25
 """When a larger share of the refusals has no reason, being watched does not make up for it."""
+SLIGHT = 0.7
+"""What others pay for conditions may change by so many nats before what was concluded is worked out again."""
 MOST_THOUGHTS = 4
 MOST_ADDED = 40
 """How often, and from how many, conditions are taken up that greed passed over."""
@@ -42,6 +44,7 @@ class _Sharing:
     def __init__(self, pools: Mapping[str, Pool]) -> None:
         self.pools = pools
         self.using: dict[str, set[str]] = {}
+        self._explained: dict[tuple[str, str], frozenset[str]] = {}
 
     def cost(self, action: str, condition: Condition) -> float:
         """Return what a condition that others use costs an action."""
@@ -54,9 +57,27 @@ class _Sharing:
                 against += pool.denies(condition)
         return max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5))) + condition.extra
 
+    def explained(self, action: str, key: str) -> frozenset[str]:
+        """Return what explains all that, of what was picked for an action, only one condition does; picks are final."""
+        known = self._explained.get((action, key))
+        if known is None:
+            pool, found = self.pools[action], frozenset[str]()
+            i = pool.at.get(key)
+            if i is not None:
+                rest = [p for p in pool.picked if p != i]
+                alone = pool.wrong[i] & ~pool.wrong[rest].any(axis=0)
+                whole = np.flatnonzero(pool.wrong[:, alone].all(axis=1))
+                found = frozenset(pool.found[j][0].key for j in whole.tolist())
+            known = self._explained[action, key] = found
+        return known
 
-def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
-    """Pick, for all actions together, the conditions whose explanation is worth their cost; then look for rivals."""
+
+def select(pools: Mapping[str, Pool], *, exact: bool = True) -> dict[str, Knowledge]:
+    """Pick, for all actions together, the conditions whose explanation is worth their cost; then look for rivals.
+
+    Unless it must be `exact`, what was concluded of an action stays as long as its calls and its picks do, and what
+    others pay for conditions has changed by no more than `SLIGHT`.
+    """
     sharing = _Sharing(pools)
     _greedy(pools, sharing)
     if any([pool.add_pairs() for pool in pools.values()]):
@@ -72,7 +93,7 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
     for _ in range(2):
         if not any([_rethink(name, pool, sharing) for name, pool in pools.items()]):
             break
-    concluded = {name: _concluded(name, pools, sharing) for name in pools}
+    concluded = {name: _concluded(name, pools, sharing, exact=exact) for name in pools}
     _share_missed(pools, concluded)
     weigh_values(pools, concluded)
     return concluded
@@ -204,14 +225,14 @@ def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge])
     An action's own rate, and that of all actions together for what it had no occasion to show; of one action alone
     there is nothing else to learn from.
     """
-    calls = sum(pool.accepted + pool.refused for pool in pools.values())
-    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
+    calls = sum(pool.drawn for pool in pools.values())
+    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1.0, calls)
     if len(pools) == 1:
         world = 0.0
     for name, known in concluded.items():
-        own = pools[name].accepted + pools[name].refused
+        own = pools[name].drawn
         known.unmet, known.world = known.missed + OWN, world
-        known.missed = known.unmet / max(1, own) + world
+        known.missed = known.unmet / max(1.0, own) + world
 
 
 def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDArray[np.bool_]]]) -> NDArray[np.bool_]:
@@ -231,9 +252,12 @@ def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDA
 
 def _bar(pool: Pool) -> NDArray[Any]:
     """Return the log odds that a condition needs to be watched for its own sake."""
-    bar = np.array([guard(c, pool.frame) for c, _ in pool.found])
-    held = np.array([holds_always(c, pool.frame.touched) for c, _ in pool.found])
-    return np.asarray(np.where(held, 0.0, log(max(1, pool.accepted + pool.refused))) - bar)
+    known = pool.frame.memo.setdefault("bars", {})
+    for c, _ in pool.found:
+        if c.key not in known:
+            least = 0.0 if holds_always(c, pool.frame.touched) else log(max(1, pool.accepted + pool.refused))
+            known[c.key] = least - guard(c, pool.frame)
+    return np.array([known[c.key] for c, _ in pool.found])
 
 
 def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharing, effective: Any) -> NDArray[Any]:
@@ -249,33 +273,30 @@ def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharin
     if not users:
         return costs
     instead = float(effective[i]) + pool.costs - float(pool.costs[i]) + float(pool.extras[i])
-    for j in np.flatnonzero(instead < effective).tolist():
-        if all(_explains(pools[user], pool.found[j][0].key, here.key) for user in users):
-            costs[j] = instead[j]
+    cheaper = np.flatnonzero(instead < effective)
+    for user in sorted(users):
+        explained = sharing.explained(user, here.key)
+        cheaper = cheaper[[pool.found[j][0].key in explained for j in cheaper.tolist()]]
+    costs[cheaper] = instead[cheaper]
     return costs
 
 
-def _explains(pool: Pool, key: str, other: str) -> bool:
-    """Say whether one condition of an action explains all that, of what was picked, only another one does."""
-    j, i = pool.at.get(key), pool.at.get(other)
-    if j is None or i is None:
-        return False
-    rest = [p for p in pool.picked if p != i]
-    alone = pool.wrong[i] & ~pool.wrong[rest].any(axis=0)
-    return bool(pool.wrong[j][alone].all())
-
-
-def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing) -> Knowledge:
+def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing, *, exact: bool) -> Knowledge:
     """Return a copy of what is concluded, which was worked out before when nothing that it rests on has changed."""
     pool = pools[name]
     effective = _effective(name, pool, sharing)
     keys = {pool.found[i][0].key for i in pool.picked}
     users = sorted({user for key in keys for user in sharing.using.get(key, ())} - {name})
     others = [(user, pools[user].accepted, *pools[user].place(), tuple(pools[user].picked)) for user in users]
-    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes(), *others)
-    if place not in pool.frame.memo:
-        pool.frame.memo[place] = _conclude(name, pools, sharing, effective)
-    known: Knowledge = pool.frame.memo[place]
+    place = ("concluded", *pool.place(), tuple(pool.picked))
+    former: tuple[list[Any], NDArray[Any], Knowledge] | None = pool.frame.memo.get(place)
+    if former is not None:
+        before, paid, known = former
+        change = float(np.abs(paid - effective).max(initial=0.0))
+        if change <= (0.0 if exact else SLIGHT) and (not exact or before == others):
+            return known.copy()
+    known = _conclude(name, pools, sharing, effective)
+    pool.frame.memo[place] = others, effective, known
     return known.copy()
 
 

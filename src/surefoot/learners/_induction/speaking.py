@@ -8,7 +8,7 @@ from typing import Any, Self
 from scipy.special import betaincinv
 
 from surefoot.errors import BadArgument
-from surefoot.learners._induction.asking import Question, best_question
+from surefoot.learners._induction.asking import Question
 from surefoot.learners._induction.exporting import Rule, as_json, as_python, describe_schema
 from surefoot.learners._induction.learning import Learner
 from surefoot.learners._induction.telling import nearest, seqs_behind
@@ -233,4 +233,4 @@ class Spoken(ConservativeActionModel):
             >>> question.action
             'leave'
         """
-        return best_question(self._learner.judges, candidates)
+        return self._learner.ask(candidates)

@@ -222,7 +222,7 @@ def field_of(value: Any, name: Any) -> Any:
 
 def look_up(table: Any, key: Any) -> Any:
     """Return a record by its key, which JSON may have turned into text."""
-    if type(table) is dict and type(key) is str:  # nearly always, and a miss takes no exception
+    if isinstance(table, dict) and type(key) is str:  # nearly always, and a miss takes no exception
         found = table.get(key, MISSING)
         if found is not MISSING or not key.isdigit():
             return found
