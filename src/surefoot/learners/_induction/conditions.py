@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from surefoot.learners._induction.terms import Term, is_number
+from surefoot.learners._induction.operations import is_number
+from surefoot.learners._induction.terms import Term
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Condition", "joint_cost"]

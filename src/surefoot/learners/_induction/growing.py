@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from surefoot.learners._induction.operations import as_number, as_time, is_number
+from surefoot.learners._induction.programs import derive
 from surefoot.learners._induction.snapshots import HOPS, Partial, PartialList
-from surefoot.learners._induction.terms import ARGS, STATE, Term, as_number, as_time, derive, is_number, of_state
+from surefoot.learners._induction.terms import ARGS, STATE, Term, of_state
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["grow"]

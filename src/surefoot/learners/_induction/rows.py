@@ -12,8 +12,10 @@ import numpy as np
 from surefoot.learners._induction.columns import Frame
 from surefoot.learners._induction.growing import grow
 from surefoot.learners._induction.memory import PLAIN, Memory, reduced
+from surefoot.learners._induction.operations import is_number
+from surefoot.learners._induction.programs import Program
 from surefoot.learners._induction.snapshots import Shelf
-from surefoot.learners._induction.terms import Program, Term, is_number
+from surefoot.learners._induction.terms import Term
 
 __all__ = ["Rows"]
 
