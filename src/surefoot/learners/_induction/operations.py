@@ -282,9 +282,72 @@ def reader_of(op: str, ranks: tuple[int, ...], param: Any, at: tuple[int, ...]) 
         case "time":
             return _unary(as_time, at[0], ranks[0])
         case "else":
+            return _else(at, ranks)
+        case "min" | "max":
+            return _least(op, at[0])
+        case "over":
+            return _binary(_over, at[0], at[1], *ranks)
+        case "when":
+            return _when(at, ranks)
+        case "unless":
+            return _binary(lambda v, g: MISSING if _is_so(g, param) else v, at[0], at[1], *ranks)
+        case "gated":
             a, b = at
-            return lambda s: s[b] if s[a] is MISSING else s[a]
+            return lambda s: s[a] if s[a] is MISSING or s[b] == param else 0
+        case "flag":
+            return _unary(lambda v: MISSING if v is MISSING else int(v == param), at[0], 0)
+        case "linear":
+            return lambda s: _linear([s[a] for a in at], param)
     raise AssertionError(op)
+
+
+def _else(at: tuple[int, ...], ranks: tuple[int, ...]) -> Reader:
+    a, b = at
+    if ranks[0] and ranks[1]:
+        return _binary(lambda x, y: y if x is MISSING else x, a, b, *ranks)
+    return lambda s: s[b] if s[a] is MISSING else s[a]
+
+
+def _when(at: tuple[int, ...], ranks: tuple[int, ...]) -> Reader:
+    a, b, c = at
+
+    def read(s: Slots) -> Any:
+        value = s[a]
+        if value is MISSING or (s[b] is not MISSING and s[b] == s[c]):
+            return value
+        return (MISSING,) * len(value) if ranks[0] else MISSING
+
+    return read
+
+
+def _least(op: str, at: int) -> Reader:
+    of = min if op == "min" else max
+
+    def read(s: Slots) -> Any:
+        values = s[at]
+        if values is MISSING:
+            return MISSING
+        return of([v for v in values if type(v) in _NUMBERS], default=MISSING)
+
+    return read
+
+
+def _over(a: Any, b: Any) -> Any:
+    return round(a / b, 9) if is_number(a) and is_number(b) and b > 0 else MISSING
+
+
+def _is_so(value: Any, wanted: Any) -> bool:
+    """Say whether a value is there, or is the one that is wanted."""
+    return value is not MISSING if wanted is None else bool(value == wanted)
+
+
+def _linear(values: Sequence[Any], factors: Sequence[float]) -> Any:
+    total = float(sum(factors[len(values) :]))
+    for value, by in zip(values, factors, strict=False):
+        if type(value) not in _NUMBERS:
+            return MISSING
+        total += by * value
+    return round(total, 6)
 
 
 def _join2(param: tuple[str, str], at: tuple[int, ...], ranks: tuple[int, ...]) -> Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ARGS", "MEASURES", "STATE", "Term", "of_state", "way_to"]
+__all__ = ["ARGS", "MEASURES", "NAMED", "STATE", "Term", "of_state", "way_to"]
 
 _COSTS = {
     "args": 0.0,
@@ -32,11 +32,28 @@ _COSTS = {
     "symbols": 1.2,
     "plus": 1.5,
     "flat": 0.5,
+    "min": 1.0,
+    "max": 1.0,
+    "over": 2.0,
+    "when": 0.5,
+    "unless": 0.8,
+    "gated": 1.0,
+    "flag": 1.0,
+    "linear": 1.0,
 }
+COEFFICIENT = 1.5
+"""What each factor of a linear expression costs."""
 
 
-MEASURES = frozenset({"len", "sum", "sumdiff", "sumtimes", "minus", "plus", "times", "number", "time"})
+MEASURES = frozenset(
+    {
+        *("len", "sum", "sumdiff", "sumtimes", "minus", "plus", "times", "number", "time"),
+        *("min", "max", "over", "gated", "flag", "linear"),
+    }
+)
 """Operations whose values are only compared as numbers."""
+DEAR = frozenset({"min", "max", "over", "linear", "gated", "flag", "unless", "when"})
+"""Operations that are looked for only where refusals have no other reason: two such terms are not compared."""
 
 
 class Term:
@@ -45,12 +62,13 @@ class Term:
     Attributes:
         op: the operation, one of those in the table of the module.
         parents: what it is applied to.
-        param: a field's or argument's name, or the fields of a join.
+        param: a field's or argument's name, the fields of a join, a value, or the factors of a linear expression.
         rank: 0 for one value, 1 for a tuple with one value per element of a list.
         origin: for rank 1, the key of the list whose elements these are.
         cost: how much there is to say, in nats: the prior of a condition falls with it.
         key: the term in words; equal terms have equal keys.
         arguments: the names of the arguments that it reads.
+        dear: it is, or is made of, what is looked for only where refusals have no other reason.
         hops: how many references lead to it: look-ups in parts of the state that start at the state itself.
         rooted: it is a part of an argument.
         reads_args: its value comes from an argument other than by the first look-up that leads to it.
@@ -59,6 +77,7 @@ class Term:
     __slots__ = (
         "arguments",
         "cost",
+        "dear",
         "depth",
         "hops",
         "key",
@@ -81,7 +100,7 @@ class Term:
         self.origin: str = next((p.origin for p in parents if p.rank), "")
         if op in ("each", "keys", "values", "symbols"):
             self.rank, self.origin = 1, parents[0].key
-        elif op in ("len", "sum", "sumdiff", "sumtimes"):
+        elif op in ("len", "sum", "sumdiff", "sumtimes", "min", "max", "linear"):
             self.rank, self.origin = 0, ""
         elif op == "flat":
             self.origin = f"flat {parents[0].key}"
@@ -98,7 +117,8 @@ class Term:
         self.arguments: frozenset[str] = frozenset().union(*[p.arguments for p in parents])
         if op == "field" and parents[0].op == "args":
             self.arguments = frozenset({str(param)})
-        own = _COSTS[op]
+        self.dear: bool = op in DEAR or any(p.dear for p in parents)
+        own = _COSTS[op] + (COEFFICIENT * len(param) if op == "linear" else 0.0)
         if op in ("first", "last") and param:
             own += 2.0  # one of several, by its place alone
         if op in ("get", "join", "join2"):
@@ -156,7 +176,7 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return op
         case "field":
             if parents[0].op in ("args", "state"):
-                return str(param)
+                return f"state.{param}" if parents[0].param else str(param)
             return f"{inner[0]}.{param}"
         case "first":
             return f"{inner[0]}[0]"
@@ -182,7 +202,7 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return f"({inner[0]} + {inner[1]})"
         case "else":
             return f"({inner[0]} else {inner[1]})"
-        case "len" | "sum" | "shape" | "number" | "time" | "symbols":
+        case "len" | "sum" | "shape" | "number" | "time" | "symbols" | "min" | "max":
             return f"{op}({inner[0]})"
         case "sumdiff":
             return f"sum({inner[0]} - {inner[1]})"
@@ -192,8 +212,23 @@ def _words(op: str, parents: tuple[Term, ...], param: Any) -> str:
             return f"({inner[0]} - {inner[1]})"
         case "times":
             return f"({inner[0]} * {inner[1]})"
+        case "over":
+            return f"({inner[0]} / {inner[1]})"
+        case "when":
+            return f"({inner[0]} when {inner[1]} == {inner[2]})"
+        case "unless":
+            return f"({inner[0]} unless {inner[1]} {'exists' if param is None else f'is {param!r}'})"
+        case "gated":
+            return f"({inner[0]} if {inner[1]} is {param!r} else 0)"
+        case "flag":
+            return f"[{inner[0]} is {param!r}]"
+        case "linear":
+            said = [one if by == 1 else f"{by!r} * {one}" for one, by in zip(inner, param, strict=False)]
+            return f"({' + '.join([*said, *map(repr, param[len(inner) :])])})"
     raise AssertionError(op)
 
 
 ARGS = Term("args")
 STATE = Term("state")
+NAMED = Term("state", (), "named")
+"""The state too, said in the words for its parts: those that are named as an argument is."""
