@@ -117,6 +117,30 @@ def test_safe_accepts_nothing_that_is_refused(world: tuple[list[Call], list[Call
         assert accepted or model.predict(state, "act", args).verdict != "accept"
 
 
+def test_a_comparison_may_be_asked_for_some_values_only() -> None:
+    """Orders to buy must be covered; what no refusal shows of orders to sell is left open until one does."""
+    model: Any = ConservativeActionModel()
+    rng = random.Random(6)
+    for n in range(120):
+        kind, amount = rng.choice(("buy", "sell")), rng.randrange(1, 200)
+        if kind == "buy" or amount <= 50:
+            model.observe({"balance": 60 + n % 80}, "order", {"kind": kind, "amount": amount}, amount <= 60 + n % 80)
+    model.settle()
+    assert model.predict({"balance": 100}, "order", {"kind": "buy", "amount": 150}).verdict == "refuse"
+    assert model.predict({"balance": 100}, "order", {"kind": "sell", "amount": 150}).verdict == "unknown"
+    for n in range(6):
+        model.observe({"balance": 100}, "order", {"kind": "sell", "amount": 150 + n}, False)
+    assert model.settle().predict({"balance": 100}, "order", {"kind": "sell", "amount": 170}).verdict == "refuse"
+
+
+def test_numbers_are_no_names_of_fields() -> None:
+    """Records that are kept by number are a table, also when the same two are always there."""
+    held = {"11": {"state": "open"}, "12": {"state": "shut"}}
+    keys = {term.key for term in grow([({"orders": held}, {"id": n}) for n in (11, 12) * 4]).offered}
+    assert "orders[id].state" in keys
+    assert not [key for key in keys if "orders.11" in key]
+
+
 def test_a_part_of_the_state_may_be_named_as_an_argument_is() -> None:
     """Both are read, and told apart in words."""
     held = {f"r{n}": {"free": n} for n in range(8)}

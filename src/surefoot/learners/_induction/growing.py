@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -36,6 +36,12 @@ _SCALARS = (str, int, float, bool, type(None))
 
 def _is_map(value: Any) -> bool:
     return type(value) is dict or isinstance(value, Mapping)
+
+
+def _are_numbers(keys: Iterable[Any]) -> bool:
+    """Say whether all keys are whole numbers, as such or as text: then they are no names of fields."""
+    found = [type(key) is int or (isinstance(key, str) and key.isdigit()) for key in keys]
+    return bool(found) and all(found)
 
 
 def _is_list(value: Any) -> bool:
@@ -75,7 +81,7 @@ class _Shape:
         counts: Counter[Any] = Counter()
         for found in few:
             counts.update(list(found))
-        if term.op not in ("state", "args") and self._alike(few, counts):
+        if term.op not in ("state", "args") and (_are_numbers(counts) or self._alike(few, counts)):
             self.table = True
             return
         least = FEW * len(few)
