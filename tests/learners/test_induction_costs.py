@@ -13,9 +13,9 @@ from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.judging import terms_of
 from surefoot.learners._induction.learning import Learner
 from surefoot.learners._induction.pools import Pool
+from surefoot.learners._induction.programs import Program
 from surefoot.learners._induction.rows import Rows
 from surefoot.learners._induction.snapshots import Shelf, slice_of
-from surefoot.learners._induction.terms import Program
 from surefoot.learners._induction.watching import Watch
 from surefoot.learners.induction import InducedActionModel
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.learners._induction.conditions import TESTS, Condition
+from surefoot.learners._induction.conditions import EXACT, TESTS, Condition
 from surefoot.learners._induction.memory import Bools, Memory, Tally
 from surefoot.learners._induction.terms import MEASURES, Term
 from surefoot.learners.vocabulary import MISSING
@@ -381,6 +381,20 @@ class Frame:
                         if j != i:
                             wrong = bad[i] > bad[j] if kind == "le" else bad[i] >= bad[j]
                             yield self.memory.condition(kind, one, self.numbers[j]), wrong
+            yield from self._amounts()
+
+    def _amounts(self) -> Iterator[tuple[Condition, Bools]]:
+        """Yield which numbers are always what a linear expression comes to."""
+        good, bad = self.figures[:, self.good], self.figures[:, self.bad]
+        for j, other in enumerate(self.numbers):
+            if other.op == "linear":
+                both = ~np.isnan(good) & ~np.isnan(good[j])
+                same = ~(np.abs(good - good[j]) >= EXACT).any(axis=1) & (2 * both.sum(axis=1) > good.shape[1])
+                for i in np.flatnonzero(same).tolist():
+                    wrong = np.abs(bad[i] - bad[j]) >= EXACT
+                    if i != j and wrong.any() and self.numbers[i].op != "linear":
+                        self.prior += exp(-3.0 - other.cost)
+                        yield self.memory.condition("comes to", self.numbers[i], other), wrong
 
     def _compared(self) -> dict[str, Bools]:
         """Return which number was more, or not less, than which in some accepted, and in some refused call."""
@@ -406,9 +420,18 @@ class Frame:
             known = ~np.isnan(self.figures)
             whole = ((self.figures == np.round(self.figures)) | ~known).all(axis=1)
             counts = np.array([t.op == "len" for t in self.numbers])
-            self._ranges = np.nanmin(self.figures, axis=1), np.nanmax(self.figures, axis=1), whole, counts
-        low, high, whole, counts = self._ranges
-        fits = (high[i] >= low) & (high >= low[i])
+            dear = np.array([t.dear for t in self.numbers])
+            ratios = np.array([t.op == "over" for t in self.numbers])
+            self._ranges = (
+                np.nanmin(self.figures, axis=1),
+                np.nanmax(self.figures, axis=1),
+                whole,
+                counts,
+                dear,
+                ratios,
+            )
+        low, high, whole, counts, dear, ratios = self._ranges
+        fits = (high[i] >= low) & (high >= low[i]) & ~(dear[i] & dear) & ~(ratios[i] | ratios)
         return np.asarray(fits & (whole if counts[i] else (~counts | whole[i])))
 
     # -- literals for pairs ------------------------------------------------------------------------------------------

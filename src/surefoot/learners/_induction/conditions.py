@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from surefoot.learners._induction.terms import Term, is_number
+from surefoot.learners._induction.operations import is_number
+from surefoot.learners._induction.terms import Term
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["Condition", "joint_cost"]
 
 Check = Callable[[Sequence[Any]], bool]
+EXACT = 0.005
+"""Amounts that differ by less are the same: half a cent."""
 FEW = 12
 """Up to so many elements are counted one by one."""
 
@@ -30,6 +33,7 @@ _KIND_COSTS = {
     "each equal": 3.0,
     "each differ": 3.0,
     "le": 3.5,
+    "comes to": 3.0,
     "lt": 3.5,
     "at least": 3.0,
     "at most": 3.0,
@@ -138,6 +142,8 @@ class Condition:
                 return f"{a} <= {b}"
             case "lt":
                 return f"{a} < {b}"
+            case "comes to":
+                return f"{a} comes to {b}"
             case "known":
                 return f"{a} is not null"
             case "above":
@@ -172,6 +178,8 @@ class Condition:
             case "le" | "lt":
                 word = "more than" if self.kind == "le" else "not less than"
                 return f"{a} is {values[0]!r}, {word} {self.terms[1].key}, which is {values[1]!r}"
+            case "comes to":
+                return f"{a} is {values[0]!r}, not {values[1]!r}, which is {self.terms[1].key}"
             case "known":
                 return f"{a} is {_shown(values[0])}"
             case "above":
@@ -311,8 +319,9 @@ def _bag(a: Any, b: Any) -> bool:
 def _distinct(a: Any) -> bool:
     if a is MISSING or len(a) < 2:
         return True
+    there = [value for value in a if value is not MISSING]
     try:
-        return len(set(a)) == len(a)
+        return len(set(there)) == len(there)
     except TypeError:
         return True
 
@@ -341,6 +350,10 @@ def _lt(a: Any, b: Any) -> bool:
     return not (is_number(a) and is_number(b)) or a < b
 
 
+def _comes_to(a: Any, b: Any) -> bool:
+    return not (is_number(a) and is_number(b)) or abs(a - b) < EXACT
+
+
 def _ge(a: Any, bound: Any) -> bool:
     return not is_number(a) or a >= bound
 
@@ -361,6 +374,7 @@ TESTS: dict[str, Callable[..., bool]] = {
     "each differ": _each_differ,
     "le": _le,
     "lt": _lt,
+    "comes to": _comes_to,
     "at least": _ge,
     "at most": _le,
     "above": _above,

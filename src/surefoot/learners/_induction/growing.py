@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from surefoot.learners._induction.programs import derive
 from surefoot.learners._induction.snapshots import HOPS, Partial, PartialList
-from surefoot.learners._induction.terms import ARGS, STATE, Term, as_number, as_time, derive, is_number, of_state
+from surefoot.learners._induction.terms import ARGS, NAMED, STATE, Term, of_state
 from surefoot.learners.vocabulary import MISSING
 
-__all__ = ["grow"]
+__all__ = ["DEAREST", "MOST", "Growth"]
 
 HIT = 0.25
 """A look-up is followed when it finds something in at least this share of the sampled calls."""
+FIRST = 24
+"""One that finds nothing in so many is not tried in the others."""
 MOST = 320
 """The most terms of one action."""
 MEASURED = 80
@@ -33,6 +36,12 @@ _SCALARS = (str, int, float, bool, type(None))
 
 def _is_map(value: Any) -> bool:
     return type(value) is dict or isinstance(value, Mapping)
+
+
+def _are_numbers(keys: Iterable[Any]) -> bool:
+    """Say whether all keys are whole numbers, as such or as text: then they are no names of fields."""
+    found = [type(key) is int or (isinstance(key, str) and key.isdigit()) for key in keys]
+    return bool(found) and all(found)
 
 
 def _is_list(value: Any) -> bool:
@@ -72,7 +81,7 @@ class _Shape:
         counts: Counter[Any] = Counter()
         for found in few:
             counts.update(list(found))
-        if term.op not in ("state", "args") and self._alike(few, counts):
+        if term.op not in ("state", "args") and (_are_numbers(counts) or self._alike(few, counts)):
             self.table = True
             return
         least = FEW * len(few)
@@ -83,7 +92,7 @@ class _Shape:
     def _alike(maps: list[Any], counts: Counter[Any]) -> bool:
         """Say whether the parts of mappings look like one another: then they are tables of records."""
         parts = [part for m in maps for part in islice(m.values(), 8)][:64]
-        if not parts:
+        if not parts or (len(maps) > 1 and len(counts) == 1):  # one part, always of the same name: a field
             return False
         if all(_is_map(part) for part in parts):
             fields: Counter[Any] = Counter()
@@ -108,8 +117,12 @@ def _signature(column: Sequence[Any]) -> Any:
     )
 
 
-class _Growth:
-    def __init__(self, sample: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
+class Growth:
+    """The terms found so far in a sample, with their values and what kind these are."""
+
+    def __init__(self, sample: Sequence[tuple[Any, Mapping[str, Any]]], arguments: frozenset[str]) -> None:
+        """Start with the roots; `arguments` are all names that arguments of the action ever had."""
+        self.arguments = arguments
         self.size = len(sample)
         self.columns: dict[str, list[Any]] = {
             "state": [s for s, _ in sample],
@@ -123,8 +136,29 @@ class _Growth:
         self.keys: list[Term] = []
         self.asked = (0, 0, 0)
         self.most = MOST - MEASURED
+        for root in (ARGS, STATE):
+            self.shapes[root.key] = _Shape(root, self.columns[root.key])
+
+    def follow(self) -> None:
+        """Look for parts, look-ups and joins, layer by layer."""
+        layer: list[Term] = [ARGS, STATE]
+        for _ in range(10):
+            following: list[Term] = []
+            for term in layer:
+                following += [new for new in self.expand(term) if self.add(new)]
+            found = sorted(self.look_ups(), key=lambda t: (t.cost, t.key))
+            following += [new for new in found if self.add(new)]
+            if not following:
+                break
+            layer = sorted(following, key=lambda t: (t.cost, t.key))
+
+    @property
+    def offered(self) -> list[Term]:
+        """Return the terms that were found."""
+        return self.terms[2:]
 
     def values(self, term: Term) -> list[Any]:
+        """Return a term's values on the sample."""
         known = self.columns.get(term.key)
         if known is not None:
             return known
@@ -160,7 +194,7 @@ class _Growth:
         if shape.maps:
             if shape.table or len(shape.maps) > 1 or term.op not in ("state", "args"):
                 self.tables.append(term)
-            found += [Term("field", (term,), key) for key in shape.keys]
+            found += [Term("field", (self._root(term, key),), key) for key in shape.keys]
             if shape.table and not term.rank:
                 sizes = [len(m) for m in shape.maps[:64]]
                 if sum(sizes) <= 24 * len(sizes):
@@ -188,6 +222,10 @@ class _Growth:
                 self.keys.append(term)
         return found
 
+    def _root(self, term: Term, name: str) -> Term:
+        """Return the state in other words for a part that is named as an argument is."""
+        return NAMED if term.op == "state" and name in self.arguments else term
+
     def zips(self, one: Term, other: Term) -> bool:
         """Say whether two lists go together element by element."""
         if not one.rank or not other.rank or one.origin == other.origin:
@@ -199,7 +237,11 @@ class _Growth:
         return sum(len(x) == len(y) for x, y in both) >= 0.6 * len(both)
 
     def hits(self, term: Term) -> bool:
-        """Say whether a look-up finds something often enough."""
+        """Say whether a look-up finds something often enough; not when it finds nothing in the first calls."""
+        if term.key not in self.columns:
+            few = derive(term, [self.values(parent)[:FIRST] for parent in term.parents])
+            if all(value is MISSING or (term.rank and all(v is MISSING for v in value)) for value in few):
+                return False
         column = self.values(term)
         full = empty = 0
         asked = [self.columns[p.key] for p in term.parents]
@@ -239,76 +281,9 @@ class _Growth:
             if root and at >= records:
                 found += self._joins_on_two(rows)
             for place, key in (*near, *far) if root else near:
-                if (at >= records or place >= keys) and key.parents[0] != rows:
+                if (at >= records or place >= keys) and key.parents[0] != rows and key.origin != rows.key:
                     found += self._joins(rows, key)
         return found
-
-    def override(self) -> None:
-        """Add what a field of a record will hold: the argument of its name where it is given, else what it holds."""
-        given = [t for t in self.terms[2:] if t.op == "field" and t.parents[0].op == "args" and self.is_left_out(t)]
-        for term in self.terms[2:]:
-            if term.op == "field" and term.parents[0].op in ("get", "join", "join2") and term.parents[0].hops == 1:
-                for argument in given:
-                    if argument.param == term.param and not term.rank:
-                        self.add(Term("else", (argument, term)))
-
-    def is_left_out(self, argument: Term) -> bool:
-        """Say whether an argument is given in some calls and not in others."""
-        missing = sum(value is MISSING for value in self.columns[argument.key])
-        return 0 < missing < self.size
-
-    def measure(self) -> None:
-        """Add what can be counted and summed, numbers written as text, and the patterns of arguments."""
-        scalars: list[Term] = []
-        vectors: list[Term] = []
-        for term in sorted(self.terms[2:], key=lambda t: t.op != "else"):
-            shape = self.shapes[term.key]
-            if term.op in ("each", "keys"):
-                self.add(Term("len", (term,)))
-            if not shape.scalars or shape.maps or shape.lists:
-                continue
-            if all(is_number(v) for v in shape.scalars if v is not None):
-                (vectors if term.rank else scalars).append(term)
-            elif all(type(v) is str for v in shape.scalars if v is not None):
-                texts = [v for v in shape.scalars if v is not None]
-                if all(as_time(v) is not MISSING for v in texts):
-                    self.add(Term("time", (term,)))
-                if _money(texts) and self.add(number := Term("number", (term,))):
-                    (vectors if term.rank else scalars).append(number)
-                if term.rooted:
-                    self.add(Term("shape", (term,)))
-                    if not term.rank:
-                        self.add(Term("symbols", (term,)))
-        given = [t for t in scalars if t.rooted and t.op != "len"]
-        held = sorted((t for t in scalars if not t.rooted), key=lambda t: (t.cost, t.key))[:10]
-        for one in given[:6]:
-            for other in (*held, *(t for t in given if t.key > one.key)):
-                for op in ("plus", "times", "minus"):
-                    pair = (other, one) if op == "minus" else (one, other)
-                    self.add(Term(op, pair), DEAREST + 4)
-        vectors.sort(key=lambda t: (t.cost, t.key))
-        for at, one in enumerate(vectors[:16]):
-            self.add(Term("sum", (one,)))
-            for other in vectors[at + 1 : 16]:
-                if one.cost + other.cost <= 14 and self.zips(one, other):
-                    self.join_numbers(one, other)
-
-    def join_numbers(self, one: Term, other: Term) -> None:
-        """Add the difference, both ways, and the product of two lists of numbers."""
-        if self.alike(one, other):
-            self.add(Term("sumdiff", (one, other)), DEAREST + 8)
-            self.add(Term("sumdiff", (other, one)), DEAREST + 8)
-        else:
-            self.add(Term("sumtimes", (one, other)), DEAREST + 8)
-
-    def alike(self, one: Term, other: Term) -> bool:
-        """Say whether two terms hold numbers of one kind: of the same name, or of the same size."""
-        if one.param is not None and one.param == other.param:
-            return True
-        a = [abs(v) for v in self.shapes[one.key].scalars if is_number(v)]
-        b = [abs(v) for v in self.shapes[other.key].scalars if is_number(v)]
-        low, high = sorted((sum(a) / len(a), sum(b) / len(b)))
-        return bool(high <= 10 * low)
 
     def _joins_on_two(self, records: Term) -> list[Term]:
         """Return the joins of a list of records with two arguments of the names of its fields, where one is no key."""
@@ -350,40 +325,3 @@ class _Growth:
 def _is_near(key: Term) -> bool:
     """Say whether a term may be a key of tables that are not directly in the state: a part of an argument is."""
     return key.rooted
-
-
-def _money(values: Sequence[str]) -> bool:
-    """Say whether texts are numbers, and not names made of digits."""
-    return all(as_number(v) is not MISSING for v in values) and any("." in v or v[:1] in "$€£" for v in values)
-
-
-def grow(sample: Sequence[tuple[Any, Mapping[str, Any]]]) -> list[Term]:
-    """Return the terms that a sample of calls offers, cheap ones first.
-
-    Args:
-        sample: (state, args) of calls, both accepted and refused ones.
-
-    Cost: about the number of terms (at most `MOST`) times the sample.
-
-    Example:
-        >>> sample = [({"open": {"A": {"x": 1}, "B": {"x": 2}}}, {"id": "A"}), ({"open": {"A": {"x": 1}}}, {"id": "B"})]
-        >>> [term.key for term in grow(sample) if term.op == "get"]
-        ['open[id]']
-    """
-    growth = _Growth(sample)
-    for root in (ARGS, STATE):
-        growth.shapes[root.key] = _Shape(root, growth.columns[root.key])
-    layer: list[Term] = [ARGS, STATE]
-    for _ in range(10):
-        following: list[Term] = []
-        for term in layer:
-            following += [new for new in growth.expand(term) if growth.add(new)]
-        found = sorted(growth.look_ups(), key=lambda t: (t.cost, t.key))
-        following += [new for new in found if growth.add(new)]
-        if not following:
-            break
-        layer = sorted(following, key=lambda t: (t.cost, t.key))
-    growth.most = MOST
-    growth.override()
-    growth.measure()
-    return growth.terms[2:]

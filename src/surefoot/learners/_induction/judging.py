@@ -9,9 +9,10 @@ from math import inf
 from typing import Any, NamedTuple
 
 from surefoot.learners._induction.conditions import Check, Condition
+from surefoot.learners._induction.programs import Program
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.selecting import STRONG
-from surefoot.learners._induction.terms import Program, Term
+from surefoot.learners._induction.terms import Term
 from surefoot.learners._induction.watching import Watch
 from surefoot.learners._induction.weighing import odd_values
 

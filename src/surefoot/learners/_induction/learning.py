@@ -27,6 +27,8 @@ QUIET = 1.0
 """The same when every one of them was foretold."""
 ALARM = 0.06
 """The same when one of them went against what was said of it."""
+HELPFUL = 0.75
+"""Dearer terms are kept when at most this share of the refusals without a reason is left."""
 _MASKED = re.compile(r"\d+")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
@@ -166,19 +168,42 @@ class Learner:
         for action in sorted(fresh):
             rows = self.rows[action]
             if anew:
-                rows.trim()
-            if anew or rows.due():
+                rows.anew()
+            elif rows.due():
                 rows.regrow()
-            pool = self.pools[action] = Pool(rows.frame(), self.wishes.get(action), safe=self.safe)
-            pool.drawn = self._drawn(action)
+            self._tabulate(action)
             self._fitted[action] = rows.total
             self._news[action] = False, False
             self._flakes[action] = 0, 0
+        for action, known in self._widened(fresh, exact=anew).items():
+            self.judges[action] = self._judge(action, known)
+
+    def _tabulate(self, action: str) -> None:
+        pool = self.pools[action] = Pool(self.rows[action].frame(), self.wishes.get(action), safe=self.safe)
+        pool.drawn = self._drawn(action)
+
+    def _picked(self, *, exact: bool) -> dict[str, Knowledge]:
         pools = {action: self.pools[action] for action in sorted(self.pools)}
         for pool in pools.values():
             pool.reset()
-        for action, known in select(pools, exact=anew).items():
-            self.judges[action] = self._judge(action, known)
+        return select(pools, exact=exact)
+
+    def _widened(self, fresh: set[str], *, exact: bool) -> dict[str, Knowledge]:
+        """Pick; where too many refusals have no reason, pick again from more, and keep that if it gives them one."""
+        found = self._picked(exact=exact)
+        before = {a: self.pools[a] for a in sorted(fresh) if self.rows[a].widen(found[a].leftover)}
+        if not before:
+            return found
+        for action in before:
+            self._tabulate(action)
+        more = self._picked(exact=exact)
+        vain = [action for action in before if more[action].leftover > HELPFUL * found[action].leftover]
+        if not vain:
+            return more
+        for action in vain:
+            self.rows[action].narrow()
+            self.pools[action] = before[action]
+        return self._picked(exact=exact)
 
     def _judge(self, action: str, known: Knowledge) -> Judge:
         judge = self.judges.get(action)

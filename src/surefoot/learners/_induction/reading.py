@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from surefoot.learners._induction.conditions import TESTS, WITH_PARAM
-from surefoot.learners._induction.terms import field_of, reader_of
+from surefoot.learners._induction.operations import field_of, reader_of
 from surefoot.learners.vocabulary import MISSING
 
 __all__ = ["MISSING", "field", "holds", "read"]
@@ -27,7 +27,7 @@ def field(value: Any, name: str, rank: int = 0) -> Any:
 
 
 def read(op: str, values: Sequence[Any], ranks: Sequence[int], param: Any = None) -> Any:
-    """Return what an operation on other values gives: one of those in `surefoot.learners._induction.terms`.
+    """Return what an operation on other values gives: one of those in `surefoot.learners._induction.operations`.
 
     Example:
         >>> read("get", [{"A": 5}, "A"], [0, 0])

@@ -11,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.learners._induction.columns import Frame
-from surefoot.learners._induction.growing import grow
+from surefoot.learners._induction.finding import grow
+from surefoot.learners._induction.fitting import fit
+from surefoot.learners._induction.growing import Growth
 from surefoot.learners._induction.memory import PLAIN, Memory, reduced
+from surefoot.learners._induction.operations import is_number
+from surefoot.learners._induction.programs import Program
 from surefoot.learners._induction.snapshots import Shelf
-from surefoot.learners._induction.terms import Program, Term, is_number
+from surefoot.learners._induction.terms import Term
+from surefoot.learners._induction.widening import widen
 
 __all__ = ["Rows"]
 
@@ -26,6 +31,10 @@ MOST = 4096
 """Of an action at most so many accepted calls, and so many refused ones, are kept: those of the lowest hashes."""
 MOST_ODD = 512
 """Beyond these, so many that went against what was said of them are kept."""
+UNEXPLAINED = 3
+"""So many refusals without a reason at least, ..."""
+FEW_UNEXPLAINED = 0.02
+"""... and more than this share of them, are worth looking for dearer terms."""
 SLACK = 1.25
 """Calls are let go of when there are this many times too many."""
 BLOCK = 64
@@ -46,6 +55,7 @@ class Rows:
         amounts: by place of an accepted call, the numbers in its effect (their absolute values, to the cent).
         touched: (part of the state, field) that the effects of accepted calls name.
         terms: what is read of each call.
+        wide: whether there are dearer terms, since refusals stayed without a reason.
         totals: how many calls were accepted and refused, kept or not.
         digest: of all calls ever appended, whatever their order: the sum of their hashes.
     """
@@ -73,6 +83,12 @@ class Rows:
         self._table = _empty(0, 0)
         self._filled = 0
         self._tail: list[list[Any]] = []
+        self._names: set[str] = set()
+        self._named: frozenset[str] = frozenset()
+        self._tried = 0
+        self.wide = False
+        self._growth = Growth((), frozenset())
+        self._plain: list[Term] = []
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -99,6 +115,7 @@ class Rows:
         place = int.from_bytes(hashlib.blake2b(data, digest_size=16, key=b"%d" % refused).digest(), "little")
         self.totals[refused] += 1
         self.digest = (self.digest + place) & _HIGHEST
+        self._names.update(args)
         if place > self._limits[refused] and not odd:
             self._shelf.drop(kept)
             return
@@ -168,7 +185,28 @@ class Rows:
         order = sorted(range(len(self)), key=lambda at: (self._marks[at], self.kept[at]))[:SAMPLE]
         sample = [self._shelf.get(self.kept[at]) for at in order]
         self._grown = self.total
-        terms = grow(sample)
+        names = frozenset(self._names)
+        if names != self._named:  # parts of the state that are named as a new argument are said in other words now
+            self._forget(names)
+        self._growth = grow(sample, names)
+        self._plain = self._growth.offered
+        self._take(self._more() if self.wide else self._plain)
+
+    def _forget(self, names: frozenset[str]) -> None:
+        """Start anew with the terms, for other names of arguments."""
+        self._named, self.terms, self._memory = names, [], Memory()
+        self._table, self._filled = _empty(0, 0), len(self)
+        self._tail.clear()
+
+    def _more(self) -> list[Term]:
+        """Return the terms there are with dearer ones."""
+        widen(self._growth)
+        terms = self._growth.offered
+        self._take(terms)
+        return [*terms, *fit(terms, self.columns, self.refused, self._marks)]
+
+    def _take(self, terms: list[Term]) -> None:
+        """Read these terms from now on, and of the calls that there are those that are new."""
         self._fill()
         known = {term.key: at for at, term in enumerate(self.terms)}
         fresh = [term for term in terms if term.key not in known]
@@ -189,6 +227,29 @@ class Rows:
         self._memory.keep({t.key for t in terms})
         self._program = Program(terms)
         self._slots = [self._program.index[t.key] for t in terms]
+
+    def widen(self, leftover: int) -> bool:
+        """Look for dearer terms when enough refusals have no reason, and not in vain shortly before; say so."""
+        if (
+            self.wide
+            or leftover < max(UNEXPLAINED, FEW_UNEXPLAINED * sum(self.refused))
+            or self.total < 2 * self._tried
+        ):
+            return False
+        self.wide, self._tried = True, self.total
+        self._take(self._more())
+        return True
+
+    def narrow(self) -> None:
+        """Do without dearer terms again."""
+        self.wide = False
+        self._take(self._plain)
+
+    def anew(self) -> None:
+        """Find terms as if all calls had come at once."""
+        self.trim()
+        self.wide, self._tried = False, 0
+        self.regrow()
 
     def frame(self) -> Frame:
         """Return the columns as arrays."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.doubting import guard, holds_always, kept_apart, never_together, proofs, regions
+from surefoot.learners._induction.narrowing import narrower
 from surefoot.learners._induction.pools import DOUBT, Pool, likelihood
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.weighing import count_values, weigh_values
@@ -330,6 +331,7 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
         rivals = [
             (pool.found[j][0], mine - float(scores[j])) for j in near[: MOST_RIVALS if n < 1000 else MOST_RIVALS // 3]
         ]
+        rivals += narrower(pool, c, unique)
         one = Chosen(c, mine, int(pool.wrong[i].sum()), k, rivals)
         if c.kind in ("domain", "each domain"):
             count_values(pool, one, unique, leftover)
