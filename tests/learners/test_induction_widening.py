@@ -157,9 +157,9 @@ def test_terms_are_read_anew_when_an_argument_takes_a_name_of_the_state() -> Non
         rows.add(shelf.put(state, args), state, args, refused=at % 2 == 0)
         if at == 5:
             rows.regrow()
-            assert rows.columns[[term.key for term in rows.terms].index("level")] == [0, 1, 2, 3, 4, 5]
+            assert list(rows.columns[[term.key for term in rows.terms].index("level")]) == [0, 1, 2, 3, 4, 5]
     rows.regrow()
-    found = dict(zip([term.key for term in rows.terms], rows.columns, strict=True))
+    found = {term.key: list(column) for term, column in zip(rows.terms, rows.columns, strict=True)}
     assert found["state.level"] == list(range(12))
     assert found["level"] == [MISSING] * 6 + [56, 57, 58, 59, 60, 61]
 

@@ -195,7 +195,7 @@ class Rows:
     def _forget(self, names: frozenset[str]) -> None:
         """Start anew with the terms, for other names of arguments."""
         self._named, self.terms, self._memory = names, [], Memory()
-        self._table, self._filled = _empty(0, 0), len(self)
+        self._table, self._filled = _empty(0, len(self)), len(self)
         self._tail.clear()
 
     def _more(self) -> list[Term]:
