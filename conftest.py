@@ -45,13 +45,16 @@ OWED = frozenset({"errors", "values", "events", "journal", "knowledge"})
 """The modules and folders that owe a test to every branch (scripts/check)."""
 
 
-def pytest_collect_file(file_path: Path) -> None:
-    """Import a module of ours the usual way before its doctests are collected.
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Import a module of ours the usual way before its doctests are collected; look for no doctests in tests.
 
     Else, when its package imports it too, pytest makes a second copy of it, and equal things are of two classes.
     """
     if file_path.suffix == ".py" and file_path.is_relative_to(SOURCE):
         import_as_usual(file_path)
+        return (yield)
+    return [found for found in (yield) if type(found) is pytest.Module]
 
 
 def import_as_usual(path: Path) -> None:

@@ -80,9 +80,9 @@ class Outcome(Generic[S]):
 
     def __post_init__(self) -> None:
         """Refuse what is no outcome."""
-        for name in ("accepted", "done"):
-            if type(getattr(self, name)) is not bool:
-                raise BadArgument(f"Outcome.{name} must be True or False, got {getattr(self, name)!r}")
+        for name, flag in (("accepted", self.accepted), ("done", self.done)):
+            if type(flag) is not bool:
+                raise BadArgument(f"Outcome.{name} must be True or False, got {flag!r}")
         if self.fault is not None and self.accepted:
             raise BadArgument(
                 f"an outcome with a fault ({self.fault!r}) is not accepted: build it with faulted(state, fault)"

@@ -218,7 +218,7 @@ def order(value: object) -> tuple[str, bytes]:
 def _gate(value: object, role: str) -> bytes:
     """Encode `value` for `role`: the shortest cases here, what is of the types themselves in C, the rest in ours."""
     kind = type(value)
-    if kind is str:
+    if kind in _WORDS:
         try:
             return _json(value)
         except UnicodeEncodeError:
@@ -235,6 +235,11 @@ def _gate(value: object, role: str) -> bytes:
                     return data
             except ValueError:  # a lone surrogate, or an int of more digits than Python prints
                 pass
+    elif kind is dict and role is not _STATE and _is_flat(value):  # type: ignore[arg-type]  # `kind` says so
+        try:
+            return _json_sorted(value)
+        except UnicodeEncodeError:
+            pass
     try:
         return _json_sorted(_as_json(value, role is _DATA, role is not _STATE))
     except (_Unusual, UnicodeEncodeError, RecursionError):

@@ -27,6 +27,10 @@ def forged(**fields: Any) -> Any:
     return made
 
 
+class Third(Fraction):
+    """Be a fraction under another name."""
+
+
 @pytest.mark.parametrize(
     ("given", "number"),
     [
@@ -38,6 +42,7 @@ def forged(**fields: Any) -> Any:
         (np.float64(0.1), Fraction(1, 10)),
         (Decimal("0.1"), Fraction(1, 10)),
         (Fraction(1, 3), Fraction(1, 3)),
+        (Third(1, 3), Fraction(1, 3)),
         (10**400, Fraction(10**400)),
     ],
 )

@@ -107,6 +107,7 @@ def test_a_long_sequence_does_not_underflow() -> None:
     assert -8000 < log_likelihood(weather(), [seen]) < -2000
 
 
+@pytest.mark.nightly  # loading hmmlearn takes two seconds; `naive` is the twin of every run
 def test_hmmlearn_reaches_the_same_model_on_the_same_data() -> None:
     hmm = pytest.importorskip("hmmlearn.hmm", reason="hmmlearn, of the extra dev, is not installed")
     sequences = sampled([60, 100, 40], seed=8)

@@ -6,6 +6,7 @@ import importlib
 import random
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,8 +65,20 @@ def meadow() -> ConservativeActionModel:
     return model
 
 
-def solve(task: PlanningTask) -> list[Call]:
-    """Return the calls of a plan that a planner finds."""
+def solve(task: PlanningTask, folder: Path) -> list[Call]:
+    """Return the calls of a plan that the planner pyperplan finds, in what its own parser reads."""
+    pytest.importorskip("pyperplan", reason="needs the package up-pyperplan")
+    planner = importlib.import_module("pyperplan.planner")
+    files = [folder / "domain.pddl", folder / "problem.pddl"]
+    for file, text in zip(files, (task.domain, task.problem), strict=True):
+        file.write_text(text, encoding="utf-8")
+    plan = planner.search_plan(*map(str, files), planner.SEARCHES["gbf"], planner.HEURISTICS["hff"])
+    assert plan is not None
+    return task.calls_of(step.name.strip("()").split()[0] for step in plan)
+
+
+def solve_as_another_reads_it(task: PlanningTask) -> list[Call]:
+    """Return the calls of a plan for what the parser of unified-planning reads; loading that takes two seconds."""
     pytest.importorskip("up_pyperplan", reason="needs the packages unified-planning and up-pyperplan")
     planning = importlib.import_module("unified_planning.shortcuts")
     reader = importlib.import_module("unified_planning.io").PDDLReader()
@@ -78,12 +91,15 @@ def solve(task: PlanningTask) -> list[Call]:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_plan_made_of_what_was_learned_works_in_the_world(meadow: ConservativeActionModel) -> None:
+@pytest.mark.parametrize("reader", ["pyperplan", pytest.param("unified-planning", marks=pytest.mark.nightly)])
+def test_a_plan_made_of_what_was_learned_works_in_the_world(
+    meadow: ConservativeActionModel, reader: str, tmp_path: Path
+) -> None:
     world = Crafting(LAND)
     start = world.reset()
     calls = [call for call in CALLS if call.name == "go" or call.args["0"] in ("axe", "branch", "stone")]
     task = to_pddl(meadow, seen(world, start), {("bag", "axe"): 1, "place": "wood"}, calls, numbers=range(4))
-    plan = solve(task)
+    plan = solve(task, tmp_path) if reader == "pyperplan" else solve_as_another_reads_it(task)
     assert len(plan) >= 6
     for call in plan:
         outcome = world.step((call.name, call.args["0"]))

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from surefoot.testing import _lies, _lies_in_answers
+from surefoot.testing._checks import examine
 from surefoot.testing._probe import Plan
-from surefoot.testing._search import Search
+from surefoot.testing._search import Search, _LeastTried
 from surefoot.testing.honest import HONEST, Hallway
 from surefoot.testing.laws import Law
 from surefoot.testing.liars import LIARS
@@ -55,6 +56,17 @@ def test_every_liar_is_caught_by_its_law(name: str) -> None:
 )
 def test_nothing_else_catches_it(name: str) -> None:
     assert broken_by(name, without=[LIARS[name].law]) == []
+
+
+@pytest.mark.parametrize(
+    ("law", "name"), [(Law.SEEDED, "random outcomes after step 31"), (Law.COPIES, "an enum by identity")]
+)
+def test_a_law_that_others_stand_on_is_tried_by_itself(law: Law, name: str) -> None:
+    """These two are tried again whenever a replay differs: that could hide that their own replay finds nothing."""
+    liar = LIARS[name]
+    assert liar.law is law
+    trial = examine(Plan(liar.world, (0,)), 0, _LeastTried(SMALL["long"]), only=law)
+    assert set(trial.breaches) == {law}
 
 
 @pytest.mark.parametrize("law", Law)

@@ -41,8 +41,7 @@ class Broken(Exception):
         self.raised = raised
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """Keep one call of a run, and its answer exactly; a reset has no action."""
 
     action: bytes | None
@@ -258,13 +257,13 @@ class Probe:
                 "an Outcome: moved(...), refused(...), ended(...), faulted(...)",
                 f"{self.pending} returned {brief(outcome)} ({name})",
             )
-        for name in ("accepted", "done"):
-            if type(getattr(outcome, name)) is not bool:
-                raise Broken(Law.FORM, f"{name} is True or False", f"it is {getattr(outcome, name)!r}")
-        for name in ("reason", "fault"):
-            if not isinstance(getattr(outcome, name), str | None):
-                raise Broken(Law.FORM, f"{name} is text or None", f"it is {getattr(outcome, name)!r}")
-        if not isinstance(outcome.info, Mapping):
+        for name, flag in (("accepted", outcome.accepted), ("done", outcome.done)):
+            if type(flag) is not bool:
+                raise Broken(Law.FORM, f"{name} is True or False", f"it is {flag!r}")
+        for name, text in (("reason", outcome.reason), ("fault", outcome.fault)):
+            if text is not None and not isinstance(text, str):
+                raise Broken(Law.FORM, f"{name} is text or None", f"it is {text!r}")
+        if type(outcome.info) is not dict and not isinstance(outcome.info, Mapping):
             raise Broken(Law.FORM, "info is a mapping", f"it is {brief(outcome.info)}")
         self.state = outcome.state
         return outcome
