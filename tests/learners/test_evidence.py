@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.learners import evidence as module
 from surefoot.learners._cases import VARIED, exact
+from surefoot.learners._labels import WIDE
 from surefoot.learners._refusals import holds
-from surefoot.learners.evidence import ActionEvidence
+from surefoot.learners.evidence import COUNTED, ActionEvidence
 from surefoot.learners.vocabulary import MISSING
 
 label_st = st.sampled_from(["a", "above", "number", True, False, 1, 1.0, None, MISSING])
@@ -117,7 +117,7 @@ def test_signatures_are_what_no_accepted_case_shows(observations: list[Any]) -> 
 
 def test_very_many_values_leave_the_pairs() -> None:
     held = ActionEvidence(("id", "kind"))
-    for n in range(module.WIDE + 2):
+    for n in range(WIDE + 2):
         features = (f"id{n}", "x" if n % 2 else "y")
         held.observe(held.key_of(features), features, True, None, None, n)
     assert held.wide == {0}
@@ -128,10 +128,10 @@ def test_very_many_values_leave_the_pairs() -> None:
 
 def test_very_many_integers_are_quantities() -> None:
     held = ActionEvidence(("n",))
-    for n in range(module.COUNTED + 1):
+    for n in range(COUNTED + 1):
         held.observe(held.key_of((n,)), (n,), True, None, None, n)
     assert held.quantities == {0}
-    assert (held.numbers[0].low, held.numbers[0].high) == (0, module.COUNTED)
+    assert (held.numbers[0].low, held.numbers[0].high) == (0, COUNTED)
     assert held.violations((30,)) == []
     assert held.violations((99,)) == [(0, "number", "above")]
 
@@ -151,11 +151,11 @@ def test_matching_many_violations_looks_at_the_signatures_instead() -> None:
 
 def test_raw_identifiers_cost_no_more_memory_for_each_that_comes() -> None:
     held = ActionEvidence(("id", "kind"))
-    for n in range(5 * module.WIDE):
+    for n in range(5 * WIDE):
         features = (f"id{n}", "x" if n % 2 else "y")
         held.observe(held.key_of(features), features, True, None, None, n)
-    assert max(held._bits).bit_length() <= 2 * module.WIDE + 2
-    assert max(held.together).bit_length() <= 2 * module.WIDE + 2
+    assert max(held._bits).bit_length() <= 2 * WIDE + 2
+    assert max(held.together).bit_length() <= 2 * WIDE + 2
 
 
 def test_effects_that_vary_very_much_are_not_kept() -> None:

@@ -9,7 +9,8 @@ from surefoot import values
 from surefoot.errors import BadArgument
 from surefoot.learners._cases import Case, Item, exact
 from surefoot.learners._judging import say
-from surefoot.learners._spaces import Overlay, Undetermined
+from surefoot.learners._outcomes import Overlay
+from surefoot.learners._spaces import Undetermined
 from surefoot.learners.effects import EffectRule
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.explaining import Explanation

@@ -70,14 +70,14 @@ class Batched:
             >>> model.predict_many([{"back": "open"}, {"back": "shut"}], "enter", {"name": "back"}).verdicts
             ['accept', 'unknown']
         """
-        from surefoot.learners import batches  # with NumPy, which single calls do without
+        from surefoot.learners import _batch  # with NumPy, which single calls do without
 
         states = list(states)
-        call = batches.calls(states, args, len(states))
+        call = _batch.calls(states, args, len(states))
         read = self.vocabulary.read
         rows = [read(state, action, one) for state, one in map(call, range(len(states)))]
         with self._lock:
-            return batches.answer_rows(self, rows, action, call)
+            return _batch.answer_rows(self, rows, action, call)
 
     def predict_columns(
         self,
@@ -112,10 +112,10 @@ class Batched:
             >>> model.predict_columns({"door": ["open", "shut", "open"]}, "enter")
             <Predictions: 3 rows, 1 unknown, 2 accept, 0 refuse>
         """
-        from surefoot.learners import batches  # with NumPy, which single calls do without
+        from surefoot.learners import _batch  # with NumPy, which single calls do without
 
         names = self.vocabulary.of(action)
         if set(columns) != set(names):
             missing, unknown = sorted(set(names) - set(columns)), sorted(set(columns) - set(names))
             raise BadArgument(f"columns must be those of {list(names)}: {missing} are missing, {unknown} are unknown")
-        return batches.answer_columns(self, columns, action, states, args)
+        return _batch.answer_columns(self, columns, action, states, args)

@@ -342,13 +342,19 @@ class Index:
                 words[self._size + n] = columns[at].numbers.view(np.int64)
         return words
 
-    def patterns(self, looked: Sequence[Looked], rows: Any) -> Any:
-        """Return rows as words of the labels that were never accepted."""
-        words = np.zeros((self._size, len(rows)), np.int64)
-        for (word, shift), found in zip(self._layout, looked, strict=True):
-            never = found.counts == 0
-            if np.any(never):
-                words[word] += found.of(np.where(never, (found.labels + 1) << shift, 0), rows)
+    def patterns(self, looked: Sequence[Looked], rows: Any) -> list[Any]:
+        """Return rows as words of the labels that were never accepted, at least one; short ones where they fit."""
+        parts = [(one, np.where(one.counts == 0, one.labels + 1, 0)) for one in looked if np.any(one.counts == 0)]
+        bits = [int(labels.max()).bit_length() for _, labels in parts]
+        kind = np.uint16 if sum(bits) <= 16 else np.int64  # short ones are sorted by counting
+        words: list[Any] = [np.zeros(len(rows), kind)]
+        shift = 0
+        for (one, labels), width in zip(parts, bits, strict=True):
+            if shift + width > _WORD:
+                words.append(np.zeros(len(rows), kind))
+                shift = 0
+            words[-1] += one.of((labels << shift).astype(kind), rows)
+            shift += width
         return words
 
     def find(self, words: Any) -> Any:

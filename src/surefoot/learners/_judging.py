@@ -33,12 +33,13 @@ def _exact_sign_test(accepted: int, refused: int) -> str:
     return "accept" if accepted > refused else "refuse"
 
 
-@lru_cache(maxsize=4096)
 def weighed(accepted: int, refused: int) -> tuple[str, str, tuple[float, float]]:
-    """Return the verdict of a case seen both ways, the reason, and the bounds of its rate (Hoeffding, 95 %)."""
+    """Return the verdict of a case seen both ways, the reason, and the bounds of its rate (Hoeffding, 95 %).
+
+    It is worked out each time: after very many observations hardly any two cases were seen as often.
+    """
     times = accepted + refused
-    share = accepted / times
-    slack = sqrt(BOUND / times)
+    share, slack = accepted / times, sqrt(BOUND / times)
     rate = share - slack if share > slack else 0.0, share + slack if share + slack < 1.0 else 1.0
     return sign_test(accepted, refused, rate), f"accepted in {accepted} of {times} cases like this", rate
 

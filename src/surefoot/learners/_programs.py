@@ -11,8 +11,9 @@ import msgspec
 from surefoot import values
 from surefoot.errors import BadArgument, ValueRejected
 from surefoot.learners._cases import exact
+from surefoot.learners._outcomes import outcome, outcomes
 from surefoot.learners._parts import ABSENT, children, plain, same
-from surefoot.learners._spaces import Move, Space, Undetermined, outcome, outcomes
+from surefoot.learners._spaces import Move, Space, Undetermined
 from surefoot.learners.effects import EffectRule, diff
 from surefoot.learners.evidence import ActionEvidence
 from surefoot.learners.vocabulary import MISSING

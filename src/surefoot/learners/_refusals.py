@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from surefoot.learners._cases import Case, Group, Item, Reading, Signature, exact, pair
+from surefoot.learners._labels import Labels
 from surefoot.learners.numbers import SortedNumbers
 from surefoot.learners.vocabulary import MISSING
 
@@ -20,7 +21,7 @@ NOTHING: Signature = frozenset()
 """The signature of a refusal that nothing explains."""
 
 
-class Refusals:
+class Refusals(Labels):
     """The refused cases by what explains them; a part of `ActionEvidence`.
 
     Attributes:
@@ -50,20 +51,11 @@ class Refusals:
         quantities: set[int]
         standing: set[Item]
         touched: list[Case] | None
-        counts: list[int]
-        meaning: list[tuple[int, Any]]
-        together: list[int]
         numbers: list[SortedNumbers]
-        _bits: list[int]
-        _open: int
 
         def read(self, features: tuple[Any, ...]) -> Reading: ...
 
         def group_of(self, features: tuple[Any, ...], *, make: bool = False) -> Group | None: ...
-
-        def _mask(self, codes: list[int]) -> int: ...
-
-        def _code(self, at: int, value: Any) -> int: ...
 
     def _forget_refusals(self) -> None:
         """Start anew."""

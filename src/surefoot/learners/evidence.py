@@ -20,11 +20,10 @@ from heapq import heappop
 from itertools import combinations
 from math import copysign
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot import values
 from surefoot.learners._cases import (
-    LETTERS,
     MARK,
     NO_EFFECTS,
     Group,
@@ -32,8 +31,6 @@ from surefoot.learners._cases import (
     Shape,
     counted,
     exact,
-    pair,
-    places,
 )
 from surefoot.learners._cases import Case as Case
 from surefoot.learners._cases import Item as Item
@@ -42,21 +39,14 @@ from surefoot.learners._unrolled import coder
 from surefoot.learners.numbers import SortedNumbers
 from surefoot.learners.vocabulary import MISSING
 
-if TYPE_CHECKING:
-    pass
-
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 
-WIDE = 256
-"""Conditions with more different values than this are left out of the pairs: most pairs of theirs are seen once."""
 COUNTED = 64
 """Integers of a condition with more different values than this are taken as quantities."""
 TOUCHED = 100_000
 """After more observations than this without a batch of predictions, the arrays for these are given up."""
 ANSWERS = 4096
 """No more answers to cases that were only refused are kept than this."""
-FEW = 8
-"""No more labels than this that were never accepted are looked for one by one."""
 _KEPT = 8
 _SHAPES = 1024
 _TEXT = frozenset({str})
@@ -72,48 +62,33 @@ class ActionEvidence(Refusals):
         cases: {exact key: case}.
         accepted, refused: numbers of observations.
         flaked: refusals of cases that were accepted at least once.
-        never, few: the labels only seen refused; and with their conditions, where there are no more than `FEW`.
         quiet: whether nothing but the labels of a vector of texts, one by one, has anything to say about it.
     """
 
     __slots__ = (
-        "_bits",
         "_code_all",
-        "_code_of",
-        "_gone",
         "_integers",
         "_last",
         "_met",
-        "_open",
-        "_own",
-        "_paired",
         "_patterns",
         "_reading",
         "_shapes",
-        "_tables",
         "_text",
         "accepted",
         "accepted_cases",
-        "allowed",
         "cases",
-        "counts",
         "effects",
-        "few",
         "flaked",
         "groups",
         "index",
-        "meaning",
         "names",
-        "never",
         "numbers",
         "quantities",
         "quiet",
         "refused",
         "relations",
         "standing",
-        "together",
         "touched",
-        "wide",
     )  # faster to reach, where there are so many
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -129,25 +104,12 @@ class ActionEvidence(Refusals):
 
     def _forget_conclusions(self) -> None:
         """Start the conclusions anew; the cases stay."""
-        self._forget_refusals()
         width = len(self.names)
-        self.allowed: list[int] = [0] * width  # how many labels were accepted, by condition
-        self._tables: list[dict[type, dict[Any, int]]] = [{} for _ in range(width)]  # kind -> label -> its code
+        self._forget_labels(width)
+        self._forget_refusals()
         self._shapes: dict[tuple[type, ...], Shape] = {}
         self._text = Shape((str,) * width, self.quantities, self._tables)
         self._last: tuple[tuple[Any, ...], Shape] = ((), self._text)
-        self.wide: set[int] = set()
-        self.counts: list[int] = []  # accepted observations by code; 0: only seen refused
-        self.meaning: list[tuple[int, Any]] = []  # (condition, label) by code
-        self.never: set[int] = set()  # codes
-        self.few: list[tuple[int, int]] | None = []  # those with their conditions; None: there are more than `FEW`
-        self._gone = 0  # how many left it: a set is slow to look through where many were
-        self._bits: list[int] = []  # the bit of each code in a set of codes; 0 when it takes part in no pairs
-        self._code_of: list[int] = []  # by place of the bit
-        self._own: list[int] = [0] * width  # the bits of a condition's labels
-        self._paired = 0  # all bits that take part
-        self._open = 0  # those that were not yet seen with each label of every other condition
-        self.together: list[int] = []  # labels seen in one accepted case, as bits, by code
         self.numbers: list[SortedNumbers] = [SortedNumbers() for _ in range(width)]
         self.groups: dict[Any, Group] = {}
         self.relations: dict[Item, int] = {}  # that no accepted case has broken, and how many have kept them
@@ -200,14 +162,6 @@ class ActionEvidence(Refusals):
         except (TypeError, KeyError):  # it cannot be hashed, or holds something else; a label that was never met
             pass
         return None
-
-    def support(self, codes: tuple[int, ...]) -> int:
-        """Return how often the rarest of a vector's labels was accepted."""
-        counts, support = self.counts, self.accepted
-        for code in codes:  # faster than min
-            if counts[code] < support:
-                support = counts[code]
-        return support
 
     def take(self, features: tuple[Any, ...], codes: tuple[int, ...], alone: int, accepted: bool, at: int) -> None:
         """Count the first observation of a vector that `recall` gave the codes of.
@@ -285,34 +239,6 @@ class ActionEvidence(Refusals):
                 codes = []
         reading = self._reading = Reading(features, codes, new, shape, support, alone)
         return reading
-
-    def code_of(self, at: int, value: Any) -> int | None:
-        """Return a label's code, None when it was never met."""
-        kind = type(value)
-        kind, held = (kind, value) if kind in LETTERS else (bytes, values.encode(value))
-        return self._tables[at].get(kind, {}).get(held)
-
-    def text_codes(self, at: int, held: Sequence[Any]) -> list[int] | None:
-        """Return the codes of some labels, None where one of them is no text or was never met."""
-        if not held or not _TEXT.issuperset(map(type, held)):
-            return None
-        try:
-            return list(map(self._tables[at].get(str, {}).__getitem__, held))
-        except KeyError:
-            return None
-
-    def seen_with(self, code: int) -> set[int]:
-        """Return the codes of the labels that were accepted together with one, its own among them."""
-        return {self._code_of[place] for place in places(self.together[code])}
-
-    @property
-    def open_codes(self) -> set[int]:
-        """The codes of the labels that were not yet seen with each label of every other condition."""
-        return {self._code_of[place] for place in places(self._open)}
-
-    def _mask(self, codes: list[int]) -> int:
-        """Return codes as bits."""
-        return sum(map(self._bits.__getitem__, codes))  # different bits: their sum is their union
 
     def is_number(self, at: int, value: Any) -> bool:
         """Say whether a value of condition `at` is a quantity."""
@@ -459,7 +385,9 @@ class ActionEvidence(Refusals):
         for at in shape.numbers:
             again |= self._widen(at, case.features[at])
         for at in reading.new:
-            again |= self._allow(at, case.features[at])
+            again |= self._by_item.get((at, exact(case.features[at])), set())
+            if self._allow(at, case.features[at]):  # there are too many to pair: none of its pairs counts any more
+                again |= {held for item, cases in self._by_item.items() if item[0] == "pair" for held in cases}
         if reading.new:
             codes = list(map(getitem, shape.tables, shape.held(case.features)))
         for code in codes:
@@ -472,7 +400,8 @@ class ActionEvidence(Refusals):
             assert group is not None  # it was just made
             group.admit(case.features)
         if self._open and self._joined is not reading:
-            again |= self._join(codes)
+            for item in self._join(codes):
+                again |= self._by_item.get(item, set())
         if self.relations or shape.unread not in self._patterns:
             again |= self._relate(case, shape.unread)
         for other in again:
@@ -480,56 +409,6 @@ class ActionEvidence(Refusals):
         self.quiet = bool(codes) and not (self._open or self.relations or self.quantities) and () in self._patterns
         if self.quiet:
             self._code_all = coder(len(self.names))
-
-    def _code(self, at: int, value: Any) -> int:
-        """Return a label's code, which it gets now if it has none."""
-        kind = type(value)
-        kind, held = (kind, value) if kind in LETTERS else (bytes, values.encode(value))
-        table = self._tables[at].setdefault(kind, {})
-        code = table.get(held)
-        if code is None:
-            code = table[held] = len(self.counts)
-            self.counts.append(0)
-            self.meaning.append((at, value))
-            self.together.append(0)
-            self._bits.append(0)
-            self.never.add(code)
-            self._list_few()
-        return code
-
-    def _list_few(self) -> None:
-        """List the labels that were never accepted, where they are few."""
-        few = len(self.never) <= FEW
-        self.few = [(self.meaning[code][0], code) for code in self.never] if few else None
-
-    def _allow(self, at: int, value: Any) -> set[Case]:
-        """Give a label that is accepted for the first time its code; return the refused cases that had it."""
-        code = self._code(at, value)
-        self.never.discard(code)
-        self._list_few()
-        self._gone += 1
-        if self._gone > len(self.never):
-            self.never, self._gone = set(self.never), 0
-        self.allowed[at] += 1
-        again = set(self._by_item.get((at, exact(value)), ()))
-        if self.allowed[at] <= WIDE:
-            bit = 1 << len(self._code_of)
-            self._code_of.append(code)
-            self._bits[code] = bit
-            self._paired |= bit
-            self._own[at] |= bit
-            self._open |= self._paired & ~self._own[at] | bit
-            return again
-        if at not in self.wide:
-            self.wide.add(at)
-            for place in places(self._own[at]):
-                self._bits[self._code_of[place]] = 0
-            self._paired &= ~self._own[at]
-            self._open &= self._paired
-            for place in places(self._open):
-                self._close(self._code_of[place])
-            again |= {case for item, held in self._by_item.items() if item[0] == "pair" for case in held}
-        return again
 
     def _widen(self, at: int, value: float) -> set[Case]:
         """Add an accepted number; return the refused cases that now lie inside the range."""
@@ -543,27 +422,6 @@ class ActionEvidence(Refusals):
             while heap and heap[0][0] <= edge:
                 again.add(heappop(heap)[2])
         return again
-
-    def _join(self, codes: list[int]) -> set[Case]:
-        """Note which values were accepted together; return the refused cases that this explains less well."""
-        again: set[Case] = set()
-        together, bits, open_ = self.together, self._bits, self._open
-        mask = self._mask(codes)
-        for code in codes:
-            if not bits[code] & open_:
-                continue
-            fresh = mask & ~together[code]
-            if fresh:
-                together[code] |= mask
-                for place in places(fresh):
-                    again |= self._by_item.get(pair(code, self._code_of[place]), set())
-            self._close(code)
-        return again
-
-    def _close(self, code: int) -> None:
-        """Note when a label was seen together with each label of every other condition."""
-        if not self._paired & ~self._own[self.meaning[code][0]] & ~self.together[code]:
-            self._open &= ~self._bits[code]
 
     def _relate(self, case: Case, unread: tuple[int, ...]) -> set[Case]:
         """Give up the relations that an accepted case breaks; return the refused cases that this changes."""

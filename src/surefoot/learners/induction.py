@@ -164,13 +164,13 @@ class InducedActionModel(Spoken):
             >>> InducedActionModel().predict_many([{}, {}], "go").verdicts
             ['unknown', 'unknown']
         """
-        from surefoot.learners import batches  # with NumPy, which single calls do without
+        from surefoot.learners import _batch  # with NumPy, which single calls do without
 
         given = [args or {}] * len(states) if args is None or isinstance(args, Mapping) else args
         if len(given) != len(states):
             raise BadArgument(f"there must be arguments for each of {len(states)} states, got {len(given)}")
         answers = [self.predict(state, action, one) for state, one in zip(states, given, strict=True)]
-        return batches.gathered(answers)
+        return _batch.gathered(answers)
 
     def predict_columns(
         self,

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from surefoot import values
 from surefoot.errors import BadArgument, SurefootError
+from surefoot.learners._outcomes import Lazy
 from surefoot.learners._parts import ABSENT, path_in_words, plain
 from surefoot.learners._pddl_text import Branch, Path, write
-from surefoot.learners._spaces import Lazy
 from surefoot.learners.vocabulary import BrokenPredicate
 from surefoot.protocols import Call
 
