@@ -59,6 +59,17 @@ def test_a_failed_export_leaves_what_was_there(path: str, tmp_path: Path) -> Non
     assert sorted(p.name for p in tmp_path.iterdir()) == ["house.map", "x.dot"]
 
 
+def test_where_nothing_can_be_written_the_file_is_named(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in (tmp_path / "no" / "such" / "x.dot", Path(path) / "x.dot", Path("/proc/x.dot")):
+        assert main(["export", "--map", path, "--dot", "-o", str(place)]) == 2
+        (said,) = capsys.readouterr().err.splitlines()
+        assert str(place) in said
+        assert "nothing was written; name a file that can be" in said
+    assert [p.name for p in tmp_path.iterdir()] == ["house.map"]
+
+
 def test_a_format_must_be_named(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--map", path]) == 2
     assert "--html, --dot, --graphml or --json" in capsys.readouterr().err

@@ -50,6 +50,8 @@ def test_an_agents_journal_is_read_map_by_map(tmp_path: Path, capsys: pytest.Cap
     for name in ("short", "other"):
         assert main(["learn", path, "--map", name, "--json"]) == 0
         found[name] = json.loads(capsys.readouterr().out)
+    assert main(["learn", path, "--map", "sort"]) == 2
+    assert "no outcome on the map 'sort'; its maps are 'other', 'short'" in capsys.readouterr().err
     assert found["short"]["outcomes"] < found["other"]["outcomes"]
     assert found["short"]["labels"]["ended"] == 1
     assert found["short"]["method"] == "clopper-pearson"
@@ -76,6 +78,10 @@ def test_frequencies_pools_and_beliefs(traces: str, capsys: pytest.CaptureFixtur
         (["-o", "ledge.txt"], "its name should end in .drn"),
         (["--start", "cellar"], "initial is 'cellar', a state that was never seen"),
         (["--method", "wald"], "'wald' is not one of"),
+        (
+            ["--label", "bad", "gorgee"],
+            "no state that was heard of has the label 'bad': gorgee is none of edge, home, gorge",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line(more: list[str], says: str, traces: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,4 +96,7 @@ def test_where_episodes_start_has_to_be_known(tmp_path: Path, capsys: pytest.Cap
     assert "give --start STATE, one of =0, =1, =2" in capsys.readouterr().err
     assert main(["learn", path, "--start", "=0", "--end", "=3"]) == 0
     assert "ended (1)" in capsys.readouterr().out
+    assert main(["learn", path, "--start", "=0", "--map", "nosuch"]) == 2
+    assert "its maps are 'main'" in capsys.readouterr().err
+    assert main(["learn", path, "--start", "=0", "--label", "goal", "=99", "--unseen-label", "goal"]) == 0
     assert main(["learn", str(tmp_path / "no.map")]) == 2

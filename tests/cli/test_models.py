@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from surefoot.cli import main
 from surefoot.cli.models import read_model, state_number, write_model
 from surefoot.errors import BadArgument, BadModel
 from surefoot.learners.counts import Counts
@@ -33,3 +34,13 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
         read_model(str(tmp_path / "no.drn"))
     with pytest.raises(BadArgument, match=r"cannot be written: its name should end in \.drn"):
         write_model(learned().intervals(initial=(0, 0)).model, str(tmp_path / "model.txt"))
+
+
+def test_a_model_that_cannot_be_read_is_wrong_usage_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.drn"
+    bad.write_bytes(bytes(range(256)))
+    for words in (["check", str(bad), 'Pmax=? [ F "goal" ]'], ["shield", str(bad), 'P>=0.5 [ F "goal" ]']):
+        assert main(words) == 2
+        assert "is no model: it is not UTF-8 text" in capsys.readouterr().err

@@ -246,3 +246,9 @@ def test_the_world_and_the_map_are_closed_whatever_happens(tmp_path: Path) -> No
     assert not (tmp_path / "x.map-wal").exists()
     with WorldMap(tmp_path / "x.map") as known:
         assert known.states() == ["hall"]
+
+
+@pytest.mark.parametrize("command", ["explore", "agent"])
+def test_more_steps_than_anybody_can_wait_for_are_a_slip(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "corridor:2", "--steps", str(10**26)]) == 2
+    assert "is not in the range 0<=x<=1000000000" in capsys.readouterr().err

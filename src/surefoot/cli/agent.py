@@ -10,7 +10,7 @@ import click
 from surefoot.cli.exits import Exit, reading
 from surefoot.cli.showing import counted, json_option, say, say_json
 from surefoot.cli.spelling import nearest, safe, spelled, state_of
-from surefoot.cli.walking import Interruption
+from surefoot.cli.walking import MOST_STEPS, Interruption
 from surefoot.cli.worlds import open_world
 from surefoot.protocols import Closable
 
@@ -44,7 +44,7 @@ Exit codes: 0 the last episode ended well; 1 it did not; 3 the world broke; 130 
 @click.option("--journal", "path", metavar="FILE", help="Keep what it knows there. Without: in memory.")
 @click.option("--episodes", type=click.IntRange(min=1), default=1, show_default=True, help="How many episodes to play.")
 @click.option(
-    "--steps", type=click.IntRange(min=0), default=1_000, show_default=True, help="Steps of an episode at most."
+    "--steps", type=click.IntRange(0, MOST_STEPS), default=1_000, show_default=True, help="Steps of an episode at most."
 )
 @click.option("--seconds", type=click.FloatRange(min=0), help="Seconds of an episode at most.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Episodes get seeds made of it.")

@@ -24,7 +24,8 @@ class Exit(IntEnum):
     NO = 1
     """The answer is no: no way is known, the target was not reached, the verification failed."""
     USAGE = 2
-    """It was asked in a way that it cannot answer: a wrong option, a state that the map does not know, no such file."""
+    """It was asked in a way that it cannot answer: a wrong option, a state that the map does not know, no such file, a
+    model that cannot be read."""
     WORLD = 3
     """The world is not there, or broke."""
     JOURNAL = 4

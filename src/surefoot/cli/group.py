@@ -43,7 +43,7 @@ tuple; a text that starts with = reads '="=x"'. States are shown as they can be 
 Exit codes:
   0    fine
   1    the answer is no: no way known, target not reached, verification failed
-  2    wrong usage, or a state, an action or a file that is not there
+  2    wrong usage, a state, an action or a file that is not there, a model that cannot be read
   3    the world is not there, or broke
   4    the map's journal cannot be read or written
   5    neither yes nor no is proved

@@ -16,10 +16,14 @@ from surefoot.errors import BadArgument
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from surefoot.journal import Journal
     from surefoot.learners.counts import Counts, LearnedModel
     from surefoot.models.model import Model
 
 __all__: list[str] = []
+
+_LISTED = 8
+"""So many maps are named in an error."""
 
 _HELP = """Count what happened, as a JOURNAL tells it, and make an interval model of it: all true probabilities are
 inside the intervals with the --confidence, on the assumptions that are told. The model is written where -o says, as
@@ -34,7 +38,8 @@ Examples:
   surefoot learn agent.journal --map main --pooled --support seen -o lake.drn
   surefoot learn traces.jsonl --traces --estimate -o frequencies.drn
 
-Exit codes: 0 the model is made; 2 wrong usage, or nothing was counted; 4 the journal cannot be read.
+Exit codes: 0 the model is made; 2 wrong usage, nothing was counted, or a label is that of no state; 4 the journal
+cannot be read.
 """
 
 
@@ -104,6 +109,7 @@ def command(
     for end in ends:
         counts.end(state_of(end))
     marks = _marks(labels)
+    _check_marks(marks, counts, unseen_labels)
     given: dict[str, Any] = {"labels": _checks(marks)}
     if start is not None:
         given["initial"] = state_of(start)
@@ -142,11 +148,44 @@ def _count(path: str, window: int | None, traces: bool, **read: Any) -> Counts:
     counts = Counts(window=window)
     if traces:
         return count_trace_file(path, counts=counts)
+    map_ = read.pop("map_")
     with reading(path), open_journal(path) as journal:
-        count_journal(journal, map=read.pop("map_"), counts=counts, **read)
+        count_journal(journal, map=map_, counts=counts, **read)
+        if not counts.outcomes and map_ is not None:
+            raise BadArgument(f"{path} tells of no outcome on the map {map_!r}; {_maps(journal)}")
     if not counts.outcomes:
         raise BadArgument(f"{path} tells of no outcome: nothing was counted")
     return counts
+
+
+def _maps(journal: Journal) -> str:
+    """Say which maps a journal tells of."""
+    found = {entry.data["map"] for entry in journal.entries(kind="begin", stream="agent")}
+    for kind in ("arrive", "refuse"):
+        streams = {entry.stream for entry in journal.entries(kind=kind)}
+        found |= {name.removeprefix("map ") for name in streams if name == "main" or name.startswith("map ")}
+    names = ", ".join(repr(name) for name in sorted(found)[:_LISTED])
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return f"its maps are {names}{more}" if found else "it tells of no map at all"
+
+
+def _check_marks(marks: Mapping[str, list[Any]], counts: Counts, unseen: tuple[str, ...]) -> None:
+    """Refuse a label that no state has: what is typed for a state may be misspelt.
+
+    Raises:
+        BadArgument: none of a label's states was heard of, and what is not known may not have it either.
+    """
+    from surefoot import values
+
+    known = {values.encode_state(state) for state in counts.states}
+    for name, states in marks.items():
+        if name not in unseen and not any(values.encode_state(state) in known for state in states):
+            typed = ", ".join(spelled(state) for state in states)
+            there = ", ".join(spelled(state) for state in counts.states[:3])
+            raise BadArgument(
+                f"no state that was heard of has the label {name!r}: {typed} is none of {there}, …; name one that is, "
+                f"or say --unseen-label {name}, if what is not known may have it"
+            )
 
 
 def _marks(labels: tuple[tuple[str, str], ...]) -> dict[str, list[Any]]:

@@ -31,9 +31,26 @@ if TYPE_CHECKING:
     from surefoot.knowledge.worldmap import WorldMap
     from surefoot.protocols import Environment
 
-__all__ = ["Interruption", "Progress", "Walking", "exit_of_walk", "report_of", "say_walk", "walking", "walking_options"]
+__all__ = [
+    "MOST_STEPS",
+    "Interruption",
+    "Progress",
+    "Walking",
+    "exit_of_walk",
+    "report_of",
+    "say_walk",
+    "walking",
+    "walking_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
+MOST_STEPS = 1_000_000_000
+"""The most that `--steps` takes: more is a slip of the fingers, and would never end.
+
+Example:
+    >>> MOST_STEPS
+    1000000000
+"""
 
 
 def walking_options(command: F) -> F:
@@ -47,7 +64,7 @@ def walking_options(command: F) -> F:
         [
             click.argument("world", metavar="WORLD"),
             click.option("--map", "path", metavar="FILE", help="Keep the map there. Without: in memory."),
-            click.option("--steps", type=click.IntRange(min=0), help="Take at most so many steps."),
+            click.option("--steps", type=click.IntRange(0, MOST_STEPS), help="Take at most so many steps."),
             click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The world's seed."),
             click.option("--same-seed", is_flag=True, help="Give each episode that seed, not one of its own."),
             click.option("-o", "options", multiple=True, metavar="NAME=VALUE", help="An option of the world."),
