@@ -21,6 +21,8 @@ __all__ = ["Learner"]
 
 PACE = 0.35
 """The conditions of an action are selected again when its calls have grown by this share and some were not foretold."""
+ALONE = 150
+"""What is news of an action with so many calls changes nothing that was picked for others."""
 EARLY, EARLY_PACE = 100, 0.5
 """With fewer calls than this, when they have grown by that share: then nearly none is foretold."""
 QUIET = 1.0
@@ -175,9 +177,8 @@ class Learner:
             self._news[action] = False, False
             self._flakes[action] = 0, 0
         pools = {action: self.pools[action] for action in sorted(self.pools)}
-        for pool in pools.values():
-            pool.reset()
-        for action, known in select(pools, exact=anew).items():
+        alone = not anew and all(self.rows[action].total >= ALONE for action in fresh)
+        for action, known in select(pools, sorted(fresh) if alone else None, exact=anew).items():
             self.judges[action] = self._judge(action, known)
 
     def _judge(self, action: str, known: Knowledge) -> Judge:
