@@ -348,6 +348,16 @@ def test_refusals_that_were_asked_for_do_not_vouch_for_reasons_not_met() -> None
     assert missed[0] < missed[1]
 
 
+def test_what_is_refused_for_something_else_says_nothing_about_a_bound() -> None:
+    model = InducedActionModel()
+    for n in range(160):
+        amount, mode = n % 20, ("day", "dusk")[n // 20 % 2]
+        mode = "day" if amount == 12 else mode  # so that 12 was refused, but for the mode
+        model.observe({"mode": mode, "day": n % 7}, "pay", {"amount": amount}, mode == "dusk" and amount >= 12)
+    verdicts = [model.predict({"mode": "dusk", "day": 3}, "pay", {"amount": n}).verdict for n in (11, 12, 13)]
+    assert verdicts == ["refuse", "unknown", "accept"]
+
+
 def test_the_schema_names_types_and_references(model: InducedActionModel) -> None:
     found = model.schema()["pay"]
     assert found["order"]["references"] == ["orders"]

@@ -8,8 +8,8 @@ from itertools import islice, product
 from typing import Any
 
 from surefoot.learners._parts import ABSENT, children, rebuilt, same
-from surefoot.learners._spaces import NUMBERS, UP, Arg, Choice, Place, Space, Taken, Undetermined, read, resolved
-from surefoot.learners.effects import applied
+from surefoot.learners._spaces import NUMBERS, UP, Choice, Place, Space, Taken, Undetermined, read, resolved
+from surefoot.learners.effects import Arg, applied
 
 __all__: list[str] = []  # the parts of an action model; nothing here is public
 

@@ -31,7 +31,7 @@ Figures = NDArray[np.float64]
 
 
 def fit(
-    terms: Sequence[Term], columns: Sequence[Sequence[Any]], refused: Sequence[bool], marks: Sequence[int]
+    terms: Sequence[Term], columns: Sequence[Any], refused: Sequence[bool], marks: Sequence[int]
 ) -> list[Term]:
     """Return linear expressions to which an amount in the arguments comes in every accepted call.
 

@@ -21,6 +21,8 @@ __all__ = ["Learner"]
 
 PACE = 0.35
 """The conditions of an action are selected again when its calls have grown by this share and some were not foretold."""
+ALONE = 150
+"""What is news of an action with so many calls changes nothing that was picked for others."""
 EARLY, EARLY_PACE = 100, 0.5
 """With fewer calls than this, when they have grown by that share: then nearly none is foretold."""
 QUIET = 1.0
@@ -175,35 +177,34 @@ class Learner:
             self._fitted[action] = rows.total
             self._news[action] = False, False
             self._flakes[action] = 0, 0
-        for action, known in self._widened(fresh, exact=anew).items():
+        alone = not anew and all(self.rows[action].total >= ALONE for action in fresh)
+        for action, known in self._widened(fresh, sorted(fresh) if alone else None, exact=anew).items():
             self.judges[action] = self._judge(action, known)
 
     def _tabulate(self, action: str) -> None:
         pool = self.pools[action] = Pool(self.rows[action].frame(), self.wishes.get(action), safe=self.safe)
         pool.drawn = self._drawn(action)
 
-    def _picked(self, *, exact: bool) -> dict[str, Knowledge]:
+    def _picked(self, only: list[str] | None, *, exact: bool) -> dict[str, Knowledge]:
         pools = {action: self.pools[action] for action in sorted(self.pools)}
-        for pool in pools.values():
-            pool.reset()
-        return select(pools, exact=exact)
+        return select(pools, only, exact=exact)
 
-    def _widened(self, fresh: set[str], *, exact: bool) -> dict[str, Knowledge]:
+    def _widened(self, fresh: set[str], only: list[str] | None, *, exact: bool) -> dict[str, Knowledge]:
         """Pick; where too many refusals have no reason, pick again from more, and keep that if it gives them one."""
-        found = self._picked(exact=exact)
+        found = self._picked(only, exact=exact)
         before = {a: self.pools[a] for a in sorted(fresh) if self.rows[a].widen(found[a].leftover)}
         if not before:
             return found
         for action in before:
             self._tabulate(action)
-        more = self._picked(exact=exact)
+        more = self._picked(only, exact=exact)
         vain = [action for action in before if more[action].leftover > HELPFUL * found[action].leftover]
         if not vain:
             return more
         for action in vain:
             self.rows[action].narrow()
             self.pools[action] = before[action]
-        return self._picked(exact=exact)
+        return self._picked(only, exact=exact)
 
     def _judge(self, action: str, known: Knowledge) -> Judge:
         judge = self.judges.get(action)

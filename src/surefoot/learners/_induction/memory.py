@@ -137,10 +137,10 @@ class Memory:
             width = max(longest, held.array.shape[1])
             array = np.full((n, width), -1, dtype=np.int32)
             array[:known, : held.array.shape[1]] = held.array
-            for at, value in enumerate(fresh, known):
-                if value is not MISSING and value:
-                    few = value[:width]
-                    array[at, : len(few)] = self.coded(few)
+            sizes = np.array([0 if v is MISSING else min(len(v), width) for v in fresh])
+            rows = np.repeat(np.arange(known, n), sizes)
+            places = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            array[rows, places] = self.coded([part for v in fresh if v is not MISSING for part in v[:width]])
             held.array = array
             held.absent = np.concatenate([held.absent, np.array([v is MISSING for v in fresh], dtype=bool)])
             held.kinds |= _kinds(term, [x for v in fresh if v is not MISSING for x in v])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from copy import copy
 from math import log
 from typing import Any
 
@@ -73,26 +74,36 @@ class _Sharing:
         return known
 
 
-def select(pools: Mapping[str, Pool], *, exact: bool = True) -> dict[str, Knowledge]:
+def select(
+    pools: Mapping[str, Pool], only: Collection[str] | None = None, *, exact: bool = True
+) -> dict[str, Knowledge]:
     """Pick, for all actions together, the conditions whose explanation is worth their cost; then look for rivals.
 
-    Unless it must be `exact`, what was concluded of an action stays as long as its calls and its picks do, and what
-    others pay for conditions has changed by no more than `SLIGHT`.
+    Of `only` some actions, when they are given: then the others keep what was picked for them before. Unless it must
+    be `exact`, what was concluded of an action stays as long as its calls and its picks do, and what others pay for
+    conditions has changed by no more than `SLIGHT`.
     """
     sharing = _Sharing(pools)
-    _greedy(pools, sharing)
-    if any([pool.add_pairs() for pool in pools.values()]):
-        _greedy(pools, sharing)
-    if any([pool.loosen() for pool in pools.values()]):
-        _greedy(pools, sharing)
-        if any([pool.add_pairs() for pool in pools.values()]):
-            _greedy(pools, sharing)
+    mine = pools if only is None else {name: pools[name] for name in only}
     for name, pool in pools.items():
+        if name in mine:
+            pool.reset()
+        else:
+            for i in pool.picked:
+                sharing.using.setdefault(pool.found[i][0].key, set()).add(name)
+    _greedy(mine, sharing)
+    if any([pool.add_pairs() for pool in mine.values()]):
+        _greedy(mine, sharing)
+    if any([pool.loosen() for pool in mine.values()]):
+        _greedy(mine, sharing)
+        if any([pool.add_pairs() for pool in mine.values()]):
+            _greedy(mine, sharing)
+    for name, pool in mine.items():
         _adopt(name, pool, sharing)
-    for name, pool in pools.items():
+    for name, pool in mine.items():
         _improve(name, pool, sharing)
     for _ in range(2):
-        if not any([_rethink(name, pool, sharing) for name, pool in pools.items()]):
+        if not any([_rethink(name, pool, sharing) for name, pool in mine.items()]):
             break
     concluded = {name: _concluded(name, pools, sharing, exact=exact) for name in pools}
     _share_missed(pools, concluded)
@@ -301,6 +312,17 @@ def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing, *, exact
     return known.copy()
 
 
+def _nearest(pool: Pool, condition: Condition, unique: NDArray[np.bool_]) -> Condition:
+    """Return a bound with the nearest value that is refused for nothing else: others say nothing about the bound."""
+    if condition.kind not in ("at least", "at most") or condition.near is None or not unique.any():
+        return condition
+    column = pool.frame.column[condition.terms[0].key]
+    found = [column[row] for row in pool.frame.bad[unique]]
+    condition = copy(condition)
+    condition.near = max(found) if condition.kind == "at least" else min(found)
+    return condition
+
+
 def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective: NDArray[Any]) -> Knowledge:
     """Weigh each picked condition by what it alone explains, and collect its rivals."""
     pool = pools[name]
@@ -332,7 +354,7 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
             (pool.found[j][0], mine - float(scores[j])) for j in near[: MOST_RIVALS if n < 1000 else MOST_RIVALS // 3]
         ]
         rivals += narrower(pool, c, unique)
-        one = Chosen(c, mine, int(pool.wrong[i].sum()), k, rivals)
+        one = Chosen(_nearest(pool, c, unique), mine, int(pool.wrong[i].sum()), k, rivals)
         if c.kind in ("domain", "each domain"):
             count_values(pool, one, unique, leftover)
         chosen.append(one)

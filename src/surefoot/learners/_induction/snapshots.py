@@ -71,7 +71,8 @@ def slice_of(state: Any, args: Mapping[str, Any]) -> Any:
     places = [(container, _at(kept, path)) for path, container in large]
     for hop in range(HOPS):
         found: set[Any] = set()
-        turned = [(key, other) for key in fresh if (other := _other(key)) is not None]
+        turned: list[tuple[Any, Any]] = [(key, int(key)) for key in fresh if type(key) is str and key.isdigit()]
+        turned += [(key, str(key)) for key in fresh if type(key) is int]
         for container, into in places:
             if isinstance(into, Partial):
                 for key in _keys_in(container, fresh, turned):
@@ -100,13 +101,6 @@ def _keys_in(table: Any, keys: set[Any], turned: list[tuple[Any, Any]]) -> list[
     """Return which keys a table has, as it has them: JSON may have turned a number into text."""
     found = list(keys & table.keys()) if type(table) is dict else [key for key in keys if key in table]
     return found + [other for key, other in turned if other in table and key not in table]
-
-
-def _other(key: Any) -> Any:
-    """Return a number as text, and a text of digits as a number; None for other keys."""
-    if type(key) is int:
-        return str(key)
-    return int(key) if type(key) is str and key.isdigit() else None
 
 
 def _small(value: Any, path: tuple[Any, ...], large: list[tuple[tuple[Any, ...], Any]]) -> Any:
