@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -38,10 +38,10 @@ def _is_map(value: Any) -> bool:
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _are_numbers(keys: Iterable[Any]) -> bool:
-    """Say whether all keys are whole numbers, as such or as text: then they are no names of fields."""
-    found = [type(key) is int or (isinstance(key, str) and key.isdigit()) for key in keys]
-    return bool(found) and all(found)
+def _are_numbers(keys: Counter[Any]) -> bool:
+    """Say whether most keys are whole numbers, as such or as text: then they are no names of fields."""
+    found = sum(n for key, n in keys.items() if type(key) is int or (isinstance(key, str) and key.isdigit()))
+    return 2 * found >= keys.total() > 0
 
 
 def _is_list(value: Any) -> bool:
