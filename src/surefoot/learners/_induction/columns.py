@@ -243,7 +243,7 @@ class Frame:
         for i, one in enumerate(self.vectors):
             if not one.rooted:
                 self._count_pairs(i)
-            if one.rooted:
+            if one.rooted or (one.op == "unless" and one.parents[0].rooted):
                 repeated = self._repeated(i)
                 distinct = self.memory.condition("distinct", one)
                 self.prior += exp(-distinct.cost)
