@@ -16,6 +16,8 @@ __all__ = ["DEAREST", "MOST", "Growth"]
 
 HIT = 0.25
 """A look-up is followed when it finds something in at least this share of the sampled calls."""
+RARE = 0.04
+"""The same of an argument that is a key itself: what is to be new mostly names nothing."""
 FIRST = 24
 """One that finds nothing in so many is not tried in the others."""
 MOST = 320
@@ -238,7 +240,8 @@ class Growth:
 
     def hits(self, term: Term) -> bool:
         """Say whether a look-up finds something often enough; not when it finds nothing in the first calls."""
-        if term.key not in self.columns:
+        new = term.op == "get" and not term.rank and _is_argument(term.parents[1])
+        if term.key not in self.columns and not new:
             few = derive(term, [self.values(parent)[:FIRST] for parent in term.parents])
             if all(value is MISSING or (term.rank and all(v is MISSING for v in value)) for value in few):
                 return False
@@ -259,7 +262,7 @@ class Growth:
                 empty += 1
             else:
                 full += 1
-        return full >= 2 and full >= HIT * (full + empty) if self.size > 3 else full > 0
+        return full >= 2 and full >= (RARE if new else HIT) * (full + empty) if self.size > 3 else full > 0
 
     def look_ups(self) -> list[Term]:
         """Return the look-ups and joins, not tried before, that find something."""
@@ -320,6 +323,10 @@ class Growth:
             if term.cost <= DEAREST and term.hops <= HOPS and self.zips(records, key) and self.hits(term):
                 found.append(term)
         return found
+
+
+def _is_argument(term: Term) -> bool:
+    return term.op == "field" and term.parents[0].op == "args"
 
 
 def _is_near(key: Term) -> bool:
