@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,8 @@ __all__ = ["DEAREST", "MOST", "Growth"]
 
 HIT = 0.25
 """A look-up is followed when it finds something in at least this share of the sampled calls."""
+RARE = 0.04
+"""The same of an argument that is a key itself: what is to be new mostly names nothing."""
 FIRST = 24
 """One that finds nothing in so many is not tried in the others."""
 MOST = 320
@@ -38,10 +40,10 @@ def _is_map(value: Any) -> bool:
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _are_numbers(keys: Iterable[Any]) -> bool:
-    """Say whether all keys are whole numbers, as such or as text: then they are no names of fields."""
-    found = [type(key) is int or (isinstance(key, str) and key.isdigit()) for key in keys]
-    return bool(found) and all(found)
+def _are_numbers(keys: Counter[Any]) -> bool:
+    """Say whether most keys are whole numbers, as such or as text: then they are no names of fields."""
+    found = sum(n for key, n in keys.items() if type(key) is int or (isinstance(key, str) and key.isdigit()))
+    return 2 * found >= keys.total() > 0
 
 
 def _is_list(value: Any) -> bool:
@@ -238,7 +240,8 @@ class Growth:
 
     def hits(self, term: Term) -> bool:
         """Say whether a look-up finds something often enough; not when it finds nothing in the first calls."""
-        if term.key not in self.columns:
+        new = term.op == "get" and not term.rank and _is_argument(term.parents[1])
+        if term.key not in self.columns and not new:
             few = derive(term, [self.values(parent)[:FIRST] for parent in term.parents])
             if all(value is MISSING or (term.rank and all(v is MISSING for v in value)) for value in few):
                 return False
@@ -259,7 +262,7 @@ class Growth:
                 empty += 1
             else:
                 full += 1
-        return full >= 2 and full >= HIT * (full + empty) if self.size > 3 else full > 0
+        return full >= 2 and full >= (RARE if new else HIT) * (full + empty) if self.size > 3 else full > 0
 
     def look_ups(self) -> list[Term]:
         """Return the look-ups and joins, not tried before, that find something."""
@@ -320,6 +323,10 @@ class Growth:
             if term.cost <= DEAREST and term.hops <= HOPS and self.zips(records, key) and self.hits(term):
                 found.append(term)
         return found
+
+
+def _is_argument(term: Term) -> bool:
+    return term.op == "field" and term.parents[0].op == "args"
 
 
 def _is_near(key: Term) -> bool:
