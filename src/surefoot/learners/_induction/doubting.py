@@ -14,7 +14,7 @@ from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.pools import Pool
 from surefoot.learners._induction.terms import Term, way_to
 
-__all__ = ["FEW_ODD", "guard", "holds_always", "kept_apart", "never_together", "proofs", "regions"]
+__all__ = ["FEW_ODD", "bars", "guard", "holds_always", "kept_apart", "never_together", "proofs", "regions"]
 
 Bools = NDArray[np.bool_]
 GUARD = 20.0
@@ -73,16 +73,32 @@ def kept_apart(pool: Pool) -> NDArray[Any]:
     n = pool.accepted + pool.refused
     violated = pool.wrong.sum(axis=1)
     choice = np.zeros(len(pool.found))
-    for i, (c, wrong) in enumerate(pool.found):
-        if c.kind in ("domain", "each domain"):
-            counts = _bad_values(pool.frame, c, wrong)
-            violated[i] = counts.max(initial=0)
-            choice[i] = log(max(1, len(counts)))
-        elif c.kind in ("at least", "at most"):
-            violated[i] = 0
+    most, choices = pool.remembered("most frequent", _most_frequent)
+    by_value = most >= 0
+    violated[: len(most)][by_value] = most[by_value]
+    choice[: len(most)] = choices
     drawn = gammaln(n - violated + 1) - gammaln(pool.refused - violated + 1)
     said = gammaln(n + 1) - gammaln(pool.refused + 1) - drawn - choice
     return np.asarray(np.maximum(0.0, said))
+
+
+def _most_frequent(pool: Pool, found: list[tuple[Condition, Bools]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return how many refusals hold the most frequent bad value of each domain, -1 of others; what its choice costs."""
+    most, choices = np.full(len(found), -1), np.zeros(len(found))
+    for i, (c, wrong) in enumerate(found):
+        if c.kind in ("domain", "each domain"):
+            counts = _bad_values(pool.frame, c, wrong)
+            most[i], choices[i] = counts.max(initial=0), log(max(1, len(counts)))
+        elif c.kind in ("at least", "at most"):
+            most[i] = 0
+    return most, choices
+
+
+def bars(pool: Pool, found: list[tuple[Condition, Bools]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return by how much each condition may be improbable and still be watched, and which are watched for good."""
+    frame = pool.frame
+    bar = np.array([guard(c, frame) for c, _ in found])
+    return bar, np.array([holds_always(c, frame.touched) for c, _ in found], dtype=bool)
 
 
 def _bad_values(frame: Frame, condition: Condition, wrong: Bools) -> NDArray[Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import log
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ MOST_KEPT = 64
 WORD = 20.0
 """What a person's word is worth, in nats."""
 Bools = NDArray[np.bool_]
+T = TypeVar("T")
 
 
 @dataclass
@@ -99,6 +101,19 @@ class Pool:
     def place(self) -> tuple[Any, ...]:
         """Return what tells the state of the selection from others, for what the frame remembers."""
         return self.open.tobytes(), tuple([c.key for c, _ in self.found[self._singles :]]), frozenset(self.loose)
+
+    def remembered(self, name: str, work: Callable[[Pool, list[tuple[Condition, Bools]]], T]) -> T:
+        """Return what is worked out once of the single conditions: it does not depend on what was picked."""
+        memo = self.frame.memo
+        if name not in memo:
+            memo[name] = work(self, self.found[: self._singles])
+        found: T = memo[name]
+        return found
+
+    @property
+    def pairs(self) -> list[tuple[Condition, Bools]]:
+        """Return the conditions of the form "one or the other" that were added."""
+        return self.found[self._singles :]
 
     def denies(self, condition: Condition) -> bool:
         """Say whether an accepted call of this action violates a condition that it could have."""

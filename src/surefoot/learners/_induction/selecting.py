@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.learners._induction.conditions import Condition
-from surefoot.learners._induction.doubting import guard, holds_always, kept_apart, never_together, proofs, regions
+from surefoot.learners._induction.doubting import bars, kept_apart, never_together, proofs, regions
 from surefoot.learners._induction.pools import DOUBT, Pool, likelihood
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.weighing import count_values, weigh_values
@@ -34,6 +34,7 @@ MOST_ADDED = 40
 """How often, and from how many, conditions are taken up that greed passed over."""
 MOST_RIVALS = 24
 MOST_WATCHED = 48
+Bools = NDArray[np.bool_]
 
 
 class _Sharing:
@@ -214,7 +215,7 @@ def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge])
         known.missed = known.unmet / max(1, own) + world
 
 
-def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDArray[np.bool_]]]) -> NDArray[np.bool_]:
+def _fresh(pool: Pool, watched: Bools, pairs: list[tuple[Condition, Bools]]) -> Bools:
     """Return which refusals would have come unforeseen, had they come first.
 
     They violate nothing that is watched for its own sake. What is counted as met once (Good-Turing) are these: had the
@@ -222,7 +223,6 @@ def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDA
     """
     if not len(pool.found):
         return np.ones(pool.refused, dtype=bool)
-    watched = kept_apart(pool) - effective > _bar(pool)
     known = np.asarray(pool.wrong[watched].any(axis=0))
     for _, both in pairs:
         known |= both
@@ -231,8 +231,9 @@ def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDA
 
 def _bar(pool: Pool) -> NDArray[Any]:
     """Return the log odds that a condition needs to be watched for its own sake."""
-    bar = np.array([guard(c, pool.frame) for c, _ in pool.found])
-    held = np.array([holds_always(c, pool.frame.touched) for c, _ in pool.found])
+    bar, held = (
+        np.concatenate(parts) for parts in zip(pool.remembered("bars", bars), bars(pool, pool.pairs), strict=True)
+    )
     return np.asarray(np.where(held, 0.0, log(max(1, pool.accepted + pool.refused))) - bar)
 
 
@@ -249,39 +250,46 @@ def _in_its_place(name: str, i: int, pools: Mapping[str, Pool], sharing: _Sharin
     if not users:
         return costs
     instead = float(effective[i]) + pool.costs - float(pool.costs[i]) + float(pool.extras[i])
+    able = [(pools[user].at, _able(pools[user], here.key)) for user in sorted(users)]
     for j in np.flatnonzero(instead < effective).tolist():
-        if all(_explains(pools[user], pool.found[j][0].key, here.key) for user in users):
+        key = pool.found[j][0].key
+        if all((k := at.get(key)) is not None and explains is not None and explains[k] for at, explains in able):
             costs[j] = instead[j]
     return costs
 
 
-def _explains(pool: Pool, key: str, other: str) -> bool:
-    """Say whether one condition of an action explains all that, of what was picked, only another one does."""
-    j, i = pool.at.get(key), pool.at.get(other)
-    if j is None or i is None:
-        return False
+def _able(pool: Pool, other: str) -> list[bool] | None:
+    """Say of each condition of an action whether it explains all that, of what was picked, only another one does."""
+    i = pool.at.get(other)
+    if i is None:
+        return None
     rest = [p for p in pool.picked if p != i]
     alone = pool.wrong[i] & ~pool.wrong[rest].any(axis=0)
-    return bool(pool.wrong[j][alone].all())
+    explains: Any = pool.wrong[:, alone].all(axis=1)
+    return list(explains.tolist())
 
 
 def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing) -> Knowledge:
     """Return a copy of what is concluded, which was worked out before when nothing that it rests on has changed."""
     pool = pools[name]
     effective = _effective(name, pool, sharing)
-    keys = {pool.found[i][0].key for i in pool.picked}
-    users = sorted({user for key in keys for user in sharing.using.get(key, ())} - {name})
-    others = [(user, pools[user].accepted, *pools[user].place(), tuple(pools[user].picked)) for user in users]
-    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes(), *others)
+    instead = {i: _in_its_place(name, i, pools, sharing, effective) for i in pool.picked}
+    costs = tuple([found.tobytes() for found in instead.values()])
+    place = ("concluded", *pool.place(), tuple(pool.picked), effective.tobytes(), costs)
     if place not in pool.frame.memo:
-        pool.frame.memo[place] = _conclude(name, pools, sharing, effective)
+        pool.frame.memo[place] = _conclude(pool, effective, instead)
     known: Knowledge = pool.frame.memo[place]
     return known.copy()
 
 
-def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective: NDArray[Any]) -> Knowledge:
-    """Weigh each picked condition by what it alone explains, and collect its rivals."""
-    pool = pools[name]
+def _conclude(pool: Pool, effective: NDArray[Any], instead: Mapping[int, NDArray[Any]]) -> Knowledge:
+    """Weigh each picked condition by what it alone explains, and collect its rivals.
+
+    Args:
+        pool: the conditions, some of them picked.
+        effective: what each costs.
+        instead: for each that was picked, what each costs in its place.
+    """
     leftover = int(pool.open.sum())
     n = pool.accepted + pool.refused
     chosen: list[Chosen] = []
@@ -293,7 +301,9 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
             counts = counts - pool.wrong[i]
             picked.remove(i)
     pairs = never_together(pool)
-    fresh = _fresh(pool, effective, pairs)
+    apart = kept_apart(pool)
+    bar = _bar(pool)
+    fresh = _fresh(pool, apart - effective > bar, pairs)
     single = 0
     for i in picked:
         c = pool.found[i][0]
@@ -301,8 +311,7 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
         k = int(unique.sum())
         single += k == 1 and effective[i] > 0 and bool(fresh[unique].all())
         without = leftover + k
-        costs = _in_its_place(name, i, pools, sharing, effective)
-        scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - costs
+        scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - instead[i]
         mine = float(scores[i])
         near = [j for j in np.flatnonzero(scores > mine - RIVAL) if j != i and j not in picked]
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
@@ -317,7 +326,7 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
-        dear = scores + kept_apart(pool) > _bar(pool)
+        dear = scores + apart > bar
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear | pool.safe) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         doubts = [pool.found[j][0] for j in (close if pool.safe else close[: max(MOST_WATCHED, 40_000 // max(1, n))])]
