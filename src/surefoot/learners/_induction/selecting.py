@@ -19,6 +19,8 @@ __all__ = ["STRONG", "select"]
 
 ACTIVATION = 1.0
 """What it costs an action to share a condition that another one pays for, before their experience is counted."""
+SHARED = 0.5
+"""Of actions that could have a condition just as others have it, so many are expected not to, beyond those met."""
 STRONG = 6.0
 """The log odds that a refusal needs."""
 RIVAL = 6.0
@@ -53,7 +55,15 @@ class _Sharing:
         for name, pool in self.pools.items():
             if name != action and name not in users and pool.accepted >= 5:
                 against += pool.denies(condition)
-        return max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5))) + condition.extra
+        alike = sum(self._param(user, condition) == condition.param for user in users)
+        found = max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5)))
+        if alike:
+            found = min(found, log((against + len(users) - alike + SHARED) / alike))
+        return found + condition.extra
+
+    def _param(self, user: str, condition: Condition) -> object:
+        pool = self.pools[user]
+        return pool.found[pool.at[condition.key]][0].param
 
 
 def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
@@ -202,17 +212,16 @@ def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
 def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge]) -> None:
     """Turn counts of reasons met once into the chance that the next call shows a new one (Good-Turing).
 
-    An action's own rate, and that of all actions together for what it had no occasion to show; of one action alone
-    there is nothing else to learn from.
+    An action's own rate, and that of the other actions together for what it had no occasion to show: their reasons met
+    once, and half a one for the share of all calls that are theirs.
     """
-    calls = sum(pool.accepted + pool.refused for pool in pools.values())
-    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1, calls)
-    if len(pools) == 1:
-        world = 0.0
+    calls = max(1, sum(pool.accepted + pool.refused for pool in pools.values()))
+    missed = {name: min(FEW, known.missed) for name, known in concluded.items()}
     for name, known in concluded.items():
         own = pools[name].accepted + pools[name].refused
-        known.unmet, known.world = known.missed + OWN, world
-        known.missed = known.unmet / max(1, own) + world
+        theirs = sum(missed.values()) - missed[name] + 0.5 * (1 - own / calls)
+        known.unmet, known.world = known.missed + OWN, theirs / calls
+        known.missed = known.unmet / max(1, own) + known.world
 
 
 def _fresh(pool: Pool, watched: Bools, pairs: list[tuple[Condition, Bools]]) -> Bools:
@@ -282,6 +291,22 @@ def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing) -> Knowl
     return known.copy()
 
 
+def _claimed(pool: Pool, i: int, counts: NDArray[Any], costs: NDArray[Any], picked: list[int]) -> Bools:
+    """Return the refusals that a picked condition explains, or a rival that explains all that it alone does.
+
+    Another condition is not needed for these, whichever of the two is meant: what explains the rest of what it explains
+    is a rival of it.
+    """
+    unique = pool.wrong[i] & (counts == 1)
+    if not unique.any():
+        return np.asarray(pool.wrong[i])
+    explains = np.array(pool.wrong[:, unique].all(axis=1))
+    explains[[p for p in picked if p != i]] = False
+    near = explains & (costs < float(costs[i]) + RIVAL)
+    near[i] = True
+    return np.asarray(pool.wrong[near].any(axis=0))
+
+
 def _conclude(pool: Pool, effective: NDArray[Any], instead: Mapping[int, NDArray[Any]]) -> Knowledge:
     """Weigh each picked condition by what it alone explains, and collect its rivals.
 
@@ -305,6 +330,7 @@ def _conclude(pool: Pool, effective: NDArray[Any], instead: Mapping[int, NDArray
     bar = _bar(pool)
     fresh = _fresh(pool, apart - effective > bar, pairs)
     single = 0
+    claims = np.array([_claimed(pool, i, counts, instead[i], picked) for i in picked], dtype=bool)
     for i in picked:
         c = pool.found[i][0]
         unique = pool.wrong[i] & (counts == 1)
@@ -313,6 +339,10 @@ def _conclude(pool: Pool, effective: NDArray[Any], instead: Mapping[int, NDArray
         without = leftover + k
         scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - instead[i]
         mine = float(scores[i])
+        sure = unique & ~claims[[p != i for p in picked]].any(axis=0)
+        if sure.any():
+            others = pool.worth(pool.wrong[:, sure].sum(axis=1), leftover + int(sure.sum())) - instead[i]
+            scores = np.maximum(scores, others + mine - float(others[i]))
         near = [j for j in np.flatnonzero(scores > mine - RIVAL) if j != i and j not in picked]
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         rivals = [
