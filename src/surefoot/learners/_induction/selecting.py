@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.doubting import bars, kept_apart, never_together, proofs, regions
-from surefoot.learners._induction.pools import DOUBT, Pool, likelihood
+from surefoot.learners._induction.pools import DOUBT, Pool
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.weighing import count_values, weigh_values
 
@@ -31,9 +31,6 @@ FEW = 2.0
 """So much at most an action's unforeseen refusals say about others: many of them mostly have one reason."""
 UNDERSTOOD = 0.25
 """When a larger share of the refusals has no reason, being watched does not make up for it."""
-MOST_THOUGHTS = 4
-MOST_ADDED = 40
-"""How often, and from how many, conditions are taken up that greed passed over."""
 MOST_RIVALS = 24
 MOST_WATCHED = 48
 Bools = NDArray[np.bool_]
@@ -80,9 +77,6 @@ def select(pools: Mapping[str, Pool]) -> dict[str, Knowledge]:
         _adopt(name, pool, sharing)
     for name, pool in pools.items():
         _improve(name, pool, sharing)
-    for _ in range(2):
-        if not any([_rethink(name, pool, sharing) for name, pool in pools.items()]):
-            break
     concluded = {name: _concluded(name, pools, sharing) for name in pools}
     _share_missed(pools, concluded)
     weigh_values(pools, concluded)
@@ -156,47 +150,6 @@ def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
             pool.picked.append(j)
             sharing.using.setdefault(pool.found[j][0].key, set()).add(name)
         pool.open = ~np.asarray(pool.wrong[pool.picked].any(axis=0))
-
-
-def _rethink(name: str, pool: Pool, sharing: _Sharing) -> bool:
-    """Take up conditions that greed passed over, each with all that it makes superfluous; say whether any was."""
-    changed = False
-    effective = _effective(name, pool, sharing)
-    alone = pool.worth(pool.wrong.sum(axis=1), pool.refused) - effective
-    for _ in range(MOST_THOUGHTS):
-        good = np.flatnonzero(alone > 0)
-        good = good[np.argsort(-alone[good], kind="stable")][:MOST_ADDED]
-        value = float(likelihood(int(pool.open.sum()), pool.accepted)) - float(effective[pool.picked].sum())
-        best, plan = value + 0.5, None
-        for j in good.tolist():
-            if j not in pool.picked:
-                found, kept = _pruned(pool, [*pool.picked, j], effective)
-                if found > best:
-                    best, plan = found, kept
-        if plan is None:
-            return changed
-        for i in set(pool.picked) ^ set(plan):
-            users = sharing.using.setdefault(pool.found[i][0].key, set())
-            (users.add if i in plan else users.discard)(name)
-        pool.picked, changed = plan, True
-        pool.open = ~np.asarray(pool.wrong[plan].any(axis=0))
-        effective = _effective(name, pool, sharing)
-    return changed
-
-
-def _pruned(pool: Pool, picked: list[int], effective: NDArray[Any]) -> tuple[float, list[int]]:
-    """Drop conditions while that pays; return what the rest is worth, and the rest."""
-    kept = list(picked)
-    while True:
-        counts = pool.wrong[kept].sum(axis=0)
-        left = int((counts == 0).sum())
-        value = float(likelihood(left, pool.accepted))
-        lost = (pool.wrong[kept] & (counts == 1)).sum(axis=1)
-        gains = likelihood(left + lost, pool.accepted) - value + effective[kept]
-        at = int(np.argmax(gains)) if len(kept) > 1 else 0
-        if gains[at] <= 0:
-            return value - float(effective[kept].sum()), kept
-        del kept[at]
 
 
 def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
