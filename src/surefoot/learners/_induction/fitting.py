@@ -30,9 +30,7 @@ LABELS = 4
 Figures = NDArray[np.float64]
 
 
-def fit(
-    terms: Sequence[Term], columns: Sequence[Any], refused: Sequence[bool], marks: Sequence[int]
-) -> list[Term]:
+def fit(terms: Sequence[Term], columns: Sequence[Any], refused: Sequence[bool], marks: Sequence[int]) -> list[Term]:
     """Return linear expressions to which an amount in the arguments comes in every accepted call.
 
     Numbers, lengths, sums, products of two of them, and these only where an argument has some value, are the parts.

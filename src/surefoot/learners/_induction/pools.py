@@ -13,7 +13,7 @@ from scipy.special import betaln
 from surefoot.learners._induction.columns import Frame
 from surefoot.learners._induction.conditions import Condition
 
-__all__ = ["DOUBT", "WORD", "Pool", "Wishes", "likelihood"]
+__all__ = ["DOUBT", "WORD", "Pool", "Wishes"]
 
 LEAK = (0.3, 6.0)
 """Prior of the rate of refusals that no condition explains: Beta, mean 5 %."""

@@ -21,6 +21,7 @@ class Chosen:
         rivals: what explains all that it explains, and by how many nats it is worse.
         values: by value outside a domain, what speaks against this value.
         closed: what speaks against values outside a domain that were not met.
+        seen: how many accepted calls there were, and how many values of a domain only one of them has.
         others: by value outside a domain, what explains all its refusals as well, and by how many nats it is worse.
     """
 
@@ -31,6 +32,7 @@ class Chosen:
     rivals: list[tuple[Condition, float]] = field(default_factory=list)
     values: dict[Any, float] = field(default_factory=dict)
     closed: float = 0.0
+    seen: tuple[int, int] = (0, 0)
     others: dict[Any, list[tuple[Condition, float]]] = field(default_factory=dict)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surefoot.learners._induction.conditions import Condition
 from surefoot.learners._induction.doubting import guard, holds_always, kept_apart, never_together, proofs, regions
 from surefoot.learners._induction.narrowing import narrower
-from surefoot.learners._induction.pools import DOUBT, Pool, likelihood
+from surefoot.learners._induction.pools import DOUBT, Pool
 from surefoot.learners._induction.results import Chosen, Knowledge
 from surefoot.learners._induction.weighing import count_values, weigh_values
 
@@ -21,6 +21,8 @@ __all__ = ["STRONG", "select"]
 
 ACTIVATION = 1.0
 """What it costs an action to share a condition that another one pays for, before their experience is counted."""
+SHARED = 0.5
+"""Of actions that could have a condition just as others have it, so many are expected not to, beyond those met."""
 STRONG = 6.0
 """The log odds that a refusal needs."""
 RIVAL = 6.0
@@ -33,11 +35,9 @@ UNDERSTOOD = 0.25
 """When a larger share of the refusals has no reason, being watched does not make up for it."""
 SLIGHT = 0.7
 """What others pay for conditions may change by so many nats before what was concluded is worked out again."""
-MOST_THOUGHTS = 4
-MOST_ADDED = 40
-"""How often, and from how many, conditions are taken up that greed passed over."""
 MOST_RIVALS = 24
 MOST_WATCHED = 48
+Bools = NDArray[np.bool_]
 
 
 class _Sharing:
@@ -57,7 +57,15 @@ class _Sharing:
         for name, pool in self.pools.items():
             if name != action and name not in users and pool.accepted >= 5:
                 against += pool.denies(condition)
-        return max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5))) + condition.extra
+        alike = sum(self._param(user, condition) == condition.param for user in users)
+        found = max(-2.0, ACTIVATION - log((len(users) + 0.5) / (against + 0.5)))
+        if alike:
+            found = min(found, log((against + len(users) - alike + SHARED) / alike))
+        return found + condition.extra
+
+    def _param(self, user: str, condition: Condition) -> object:
+        pool = self.pools[user]
+        return pool.found[pool.at[condition.key]][0].param
 
     def explained(self, action: str, key: str) -> frozenset[str]:
         """Return what explains all that, of what was picked for an action, only one condition does; picks are final."""
@@ -102,9 +110,6 @@ def select(
         _adopt(name, pool, sharing)
     for name, pool in mine.items():
         _improve(name, pool, sharing)
-    for _ in range(2):
-        if not any([_rethink(name, pool, sharing) for name, pool in mine.items()]):
-            break
     concluded = {name: _concluded(name, pools, sharing, exact=exact) for name in pools}
     _share_missed(pools, concluded)
     weigh_values(pools, concluded)
@@ -180,47 +185,6 @@ def _improve(name: str, pool: Pool, sharing: _Sharing) -> None:
         pool.open = ~np.asarray(pool.wrong[pool.picked].any(axis=0))
 
 
-def _rethink(name: str, pool: Pool, sharing: _Sharing) -> bool:
-    """Take up conditions that greed passed over, each with all that it makes superfluous; say whether any was."""
-    changed = False
-    effective = _effective(name, pool, sharing)
-    alone = pool.worth(pool.wrong.sum(axis=1), pool.refused) - effective
-    for _ in range(MOST_THOUGHTS):
-        good = np.flatnonzero(alone > 0)
-        good = good[np.argsort(-alone[good], kind="stable")][:MOST_ADDED]
-        value = float(likelihood(int(pool.open.sum()), pool.accepted)) - float(effective[pool.picked].sum())
-        best, plan = value + 0.5, None
-        for j in good.tolist():
-            if j not in pool.picked:
-                found, kept = _pruned(pool, [*pool.picked, j], effective)
-                if found > best:
-                    best, plan = found, kept
-        if plan is None:
-            return changed
-        for i in set(pool.picked) ^ set(plan):
-            users = sharing.using.setdefault(pool.found[i][0].key, set())
-            (users.add if i in plan else users.discard)(name)
-        pool.picked, changed = plan, True
-        pool.open = ~np.asarray(pool.wrong[plan].any(axis=0))
-        effective = _effective(name, pool, sharing)
-    return changed
-
-
-def _pruned(pool: Pool, picked: list[int], effective: NDArray[Any]) -> tuple[float, list[int]]:
-    """Drop conditions while that pays; return what the rest is worth, and the rest."""
-    kept = list(picked)
-    while True:
-        counts = pool.wrong[kept].sum(axis=0)
-        left = int((counts == 0).sum())
-        value = float(likelihood(left, pool.accepted))
-        lost = (pool.wrong[kept] & (counts == 1)).sum(axis=1)
-        gains = likelihood(left + lost, pool.accepted) - value + effective[kept]
-        at = int(np.argmax(gains)) if len(kept) > 1 else 0
-        if gains[at] <= 0:
-            return value - float(effective[kept].sum()), kept
-        del kept[at]
-
-
 def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
     """Return what each condition costs an action, given what others use."""
     found = np.array(pool.costs, dtype=float)
@@ -234,20 +198,19 @@ def _effective(name: str, pool: Pool, sharing: _Sharing) -> NDArray[Any]:
 def _share_missed(pools: Mapping[str, Pool], concluded: Mapping[str, Knowledge]) -> None:
     """Turn counts of reasons met once into the chance that the next call shows a new one (Good-Turing).
 
-    An action's own rate, and that of all actions together for what it had no occasion to show; of one action alone
-    there is nothing else to learn from.
+    An action's own rate, and that of the other actions together for what it had no occasion to show: their reasons met
+    once, and half a one for the share of all calls that are theirs.
     """
-    calls = sum(pool.drawn for pool in pools.values())
-    world = (sum(min(FEW, known.missed) for known in concluded.values()) + 0.5) / max(1.0, calls)
-    if len(pools) == 1:
-        world = 0.0
+    calls = max(1.0, sum(pool.drawn for pool in pools.values()))
+    missed = {name: min(FEW, known.missed) for name, known in concluded.items()}
     for name, known in concluded.items():
         own = pools[name].drawn
-        known.unmet, known.world = known.missed + OWN, world
-        known.missed = known.unmet / max(1.0, own) + world
+        theirs = sum(missed.values()) - missed[name] + 0.5 * (1 - own / calls)
+        known.unmet, known.world = known.missed + OWN, theirs / calls
+        known.missed = known.unmet / max(1.0, own) + known.world
 
 
-def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDArray[np.bool_]]]) -> NDArray[np.bool_]:
+def _fresh(pool: Pool, watched: Bools, pairs: list[tuple[Condition, Bools]]) -> Bools:
     """Return which refusals would have come unforeseen, had they come first.
 
     They violate nothing that is watched for its own sake. What is counted as met once (Good-Turing) are these: had the
@@ -255,7 +218,6 @@ def _fresh(pool: Pool, effective: NDArray[Any], pairs: list[tuple[Condition, NDA
     """
     if not len(pool.found):
         return np.ones(pool.refused, dtype=bool)
-    watched = kept_apart(pool) - effective > _bar(pool)
     known = np.asarray(pool.wrong[watched].any(axis=0))
     for _, both in pairs:
         known |= both
@@ -307,7 +269,8 @@ def _concluded(name: str, pools: Mapping[str, Pool], sharing: _Sharing, *, exact
         change = float(np.abs(paid - effective).max(initial=0.0))
         if change <= (0.0 if exact else SLIGHT) and (not exact or before == others):
             return known.copy()
-    known = _conclude(name, pools, sharing, effective)
+    instead = {i: _in_its_place(name, i, pools, sharing, effective) for i in pool.picked}
+    known = _conclude(pool, effective, instead)
     pool.frame.memo[place] = others, effective, known
     return known.copy()
 
@@ -323,9 +286,30 @@ def _nearest(pool: Pool, condition: Condition, unique: NDArray[np.bool_]) -> Con
     return condition
 
 
-def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective: NDArray[Any]) -> Knowledge:
-    """Weigh each picked condition by what it alone explains, and collect its rivals."""
-    pool = pools[name]
+def _claimed(pool: Pool, i: int, counts: NDArray[Any], costs: NDArray[Any], picked: list[int]) -> Bools:
+    """Return the refusals that a picked condition explains, or a rival that explains all that it alone does.
+
+    Another condition is not needed for these, whichever of the two is meant: what explains the rest of what it explains
+    is a rival of it.
+    """
+    unique = pool.wrong[i] & (counts == 1)
+    if not unique.any():
+        return np.asarray(pool.wrong[i])
+    explains = np.array(pool.wrong[:, unique].all(axis=1))
+    explains[[p for p in picked if p != i]] = False
+    near = explains & (costs < float(costs[i]) + RIVAL)
+    near[i] = True
+    return np.asarray(pool.wrong[near].any(axis=0))
+
+
+def _conclude(pool: Pool, effective: NDArray[Any], instead: Mapping[int, NDArray[Any]]) -> Knowledge:
+    """Weigh each picked condition by what it alone explains, and collect its rivals.
+
+    Args:
+        pool: the conditions, some of them picked.
+        effective: what each costs.
+        instead: for each that was picked, what each costs in its place.
+    """
     leftover = int(pool.open.sum())
     n = pool.accepted + pool.refused
     chosen: list[Chosen] = []
@@ -337,17 +321,23 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
             counts = counts - pool.wrong[i]
             picked.remove(i)
     pairs = never_together(pool)
-    fresh = _fresh(pool, effective, pairs)
+    apart = kept_apart(pool)
+    bar = _bar(pool)
+    fresh = _fresh(pool, apart - effective > bar, pairs)
     single = 0
+    claims = np.array([_claimed(pool, i, counts, instead[i], picked) for i in picked], dtype=bool)
     for i in picked:
         c = pool.found[i][0]
         unique = pool.wrong[i] & (counts == 1)
         k = int(unique.sum())
         single += k == 1 and effective[i] > 0 and bool(fresh[unique].all())
         without = leftover + k
-        costs = _in_its_place(name, i, pools, sharing, effective)
-        scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - costs
+        scores = pool.worth(pool.wrong[:, unique].sum(axis=1), without) - instead[i]
         mine = float(scores[i])
+        sure = unique & ~claims[[p != i for p in picked]].any(axis=0)
+        if sure.any():
+            others = pool.worth(pool.wrong[:, sure].sum(axis=1), leftover + int(sure.sum())) - instead[i]
+            scores = np.maximum(scores, others + mine - float(others[i]))
         near = [j for j in np.flatnonzero(scores > mine - RIVAL) if j != i and j not in picked]
         near.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         rivals = [
@@ -362,7 +352,7 @@ def _conclude(name: str, pools: Mapping[str, Pool], sharing: _Sharing, effective
     if len(pool.found):
         explained = pool.wrong[:, pool.open].sum(axis=1)
         scores = pool.worth(explained, leftover) - effective
-        dear = scores + kept_apart(pool) > _bar(pool)
+        dear = scores + apart > bar
         close = [j for j in np.flatnonzero((scores > -DOUBT) | dear | pool.safe) if j not in picked]
         close.sort(key=lambda j: (-scores[j], pool.found[j][0].key))
         doubts = [pool.found[j][0] for j in (close if pool.safe else close[: max(MOST_WATCHED, 40_000 // max(1, n))])]

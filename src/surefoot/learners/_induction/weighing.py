@@ -20,6 +20,10 @@ __all__ = ["count_values", "odd_values", "weigh_values"]
 ALIKE = 9.2
 """What explains a value's refusals in its stead is looked at when the odds for it are at least 1 in 10,000."""
 MOST_OTHERS = 8
+DISTINCT = 3
+"""So many values must have been refused before those that were not met are taken to be refused too."""
+ALONE = 0.25
+"""How many actions that do not share what others do are expected beyond those that were met."""
 Bools = NDArray[np.bool_]
 
 
@@ -40,7 +44,8 @@ def count_values(pool: Pool, one: Chosen, unique: Bools, leftover: int) -> None:
         value = column[row]
         good.update({value if value is MISSING else frozen(value)} if c.kind == "domain" else _parts(value))
     once = sum(times == 1 for times in good.values())
-    if len(counts) >= 3:
+    one.seen = pool.accepted, once
+    if len(counts) >= DISTINCT:
         one.closed = log((pool.accepted + 1) / (once + 0.5))
     if c.key in pool.wishes.pinned:
         one.closed = WORD
@@ -81,20 +86,41 @@ def odd_values(condition: Condition, value: Any) -> set[Any]:
 
 def weigh_values(pools: Mapping[str, Pool], known: Mapping[str, Knowledge]) -> None:
     """Add to the evidence against a value what other actions say about it."""
-    allowed: dict[str, Counter[Any]] = {}
-    refused: dict[str, Counter[Any]] = {}
+    by_key: dict[str, list[Chosen]] = {}
     for found in known.values():
         for one in found.chosen:
             if one.condition.kind in ("domain", "each domain"):
-                allowed.setdefault(one.condition.key, Counter()).update(one.condition.param)
-                refused.setdefault(one.condition.key, Counter()).update(v for v, w in one.values.items() if w > 0)
-    for found in known.values():
-        for one in found.chosen:
-            if one.condition.kind in ("domain", "each domain"):
-                key = one.condition.key
-                for value in {*refused[key], *one.values} - set(one.condition.param):
+                by_key.setdefault(one.condition.key, []).append(one)
+    for group in by_key.values():
+        _close(group)
+        allowed = Counter([value for one in group for value in one.condition.param])
+        refused = Counter([value for one in group for value, weight in one.values.items() if weight > 0])
+        for one in group:
+            for value in set(refused) | set(one.values):
+                if value not in one.condition.param:
                     own = one.values.get(value, 0.0)
-                    against = refused[key][value] - (own > 0)
-                    elsewhere = log((against + 0.5) / (allowed[key][value] + 0.5))
+                    against = refused[value] - (own > 0)
+                    elsewhere = log((against + ALONE) / (allowed[value] + ALONE))
                     one.values[value] = own + elsewhere
                     one.others[value] = [(c, by + elsewhere) for c, by in one.others.get(value, [])]
+
+
+def _close(group: list[Chosen]) -> None:
+    """Say how closed the domains of the same term look in several actions: those that allow the same share a list.
+
+    That one has the list of `n` others has the odds n to `ALONE` (Chinese restaurant process: Aldous 1985); then no
+    accepted call of all of them has shown another value, else none of its own.
+    """
+    for one in group:
+        if one.closed >= WORD:
+            continue
+        alike = [other for other in group if other.condition.param == one.condition.param]
+        values = {value for other in alike for value, weight in other.values.items() if weight > 0}
+        if len(values) < DISTINCT:
+            continue
+        own = (one.seen[1] + 0.5) / (one.seen[0] + 1)
+        accepted, once = (sum(counts) for counts in zip(*[other.seen for other in alike], strict=True))
+        share = (len(alike) - 1) / (len(alike) - 1 + ALONE)
+        closed = -log((1.0 - share) * own + share * (once + 0.5) / (accepted + 1))
+        more, one.closed = closed - one.closed, closed
+        one.others = {value: [(c, by + more) for c, by in found] for value, found in one.others.items()}
