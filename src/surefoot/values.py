@@ -456,14 +456,15 @@ def _thaw(raw: Any) -> Any:
             tagged = _TAGS.get(key)
             if tagged is not None:
                 return tagged(item)
-        return {_plain_key(key): _thaw(item) for key, item in raw.items()}
+        return {
+            _plain_key(key) if key[:1] == "~" else key: item if type(item) in _FLAT else _thaw(item)
+            for key, item in raw.items()
+        }
     return raw
 
 
 def _plain_key(key: str) -> str:
-    """Take off the mark of a key that starts with `~`."""
-    if not key.startswith("~"):
-        return key
+    """Take off the mark of a key that has one."""
     if not key.startswith("~~"):
         raise ValueRejected(f"the mark {key!r} is not of {FORMAT}")
     return key[1:]
@@ -473,7 +474,7 @@ def _thaw_list(item: Any) -> list[Any]:
     """Return the list of a `~l` object."""
     if type(item) is not list:
         raise ValueRejected(f"'~l' holds {type(item).__name__}, not an array")
-    return list(map(_thaw, item))
+    return item if _FLAT.issuperset(map(type, item)) else list(map(_thaw, item))
 
 
 def _thaw_int(item: Any) -> int:
@@ -541,7 +542,7 @@ def _close_object(names: list[str], items: list[Any]) -> Any:
         return list(items[0])
     if names == ["~i"]:
         return _thaw_int(items[0])
-    return {_plain_key(name): item for name, item in zip(names, items, strict=True)}
+    return {_plain_key(name) if name.startswith("~") else name: item for name, item in zip(names, items, strict=True)}
 
 
 _parse_simple = msgspec.json.Decoder(float_hook=_no_float).decode

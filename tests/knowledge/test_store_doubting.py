@@ -10,8 +10,12 @@ from surefoot.knowledge.store import KnowledgeStore
 from surefoot.knowledge.store_columns import name_of
 from surefoot.knowledge.store_competing import Details
 
+UNTRACED = pytest.mark.untraced  # what the first seed reaches is enough; to follow the others doubles what they take
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(4, 40))])
+
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=UNTRACED if n < 4 else pytest.mark.nightly) for n in range(1, 40))]
+)
 def test_undo_is_exact(seed: int) -> None:
     rng = random.Random(seed)
     store = KnowledgeStore()

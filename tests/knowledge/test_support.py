@@ -31,6 +31,7 @@ def say(store: KnowledgeStore, s: Any, o: Any = 1, source: str = "spec", **more:
 
 
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.untraced
 def test_components_are_those_of_networkx_in_topological_order(seed: int) -> None:
     rng = random.Random(seed)
     store = KnowledgeStore()

@@ -68,7 +68,7 @@ def reach_hidden(model: POMDP, label: str, *, points: int = 100, sweeps: int = 1
 
     Example:
         >>> from surefoot.models.examples import monty_hall_blind
-        >>> found = reach_hidden(monty_hall_blind(), "won", points=40, sweeps=20)
+        >>> found = reach_hidden(monty_hall_blind(), "won", points=12, sweeps=10)
         >>> found.lower <= 2 / 3 <= found.upper
         True
     """
@@ -102,7 +102,7 @@ def reward_hidden(
 
     Example:
         >>> from surefoot.models.examples import tiger
-        >>> found = reward_hidden(tiger(), 0.5, points=30, sweeps=30)
+        >>> found = reward_hidden(tiger(), 0.5, points=10, sweeps=15)
         >>> found.lower <= found.upper <= found.seen
         True
     """
