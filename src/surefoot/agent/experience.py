@@ -369,8 +369,9 @@ class ExperienceFold(EventFold):
             return
         state, action, to = bytes(decided.state), bytes(decided.action), bytes(event.to)
         triple = running.map, state, action
-        hoped = running.hopes.pop((state, action), None)
-        running.strayed = hoped is not None and (event.verdict != "accepted" or hoped != to)
+        if running.hopes:
+            hoped = running.hopes.pop((state, action), None)
+            running.strayed = hoped is not None and (event.verdict != "accepted" or hoped != to)
         if event.verdict == "accepted":
             self.refused.discard(triple)
             self._arrived(triple, to)
