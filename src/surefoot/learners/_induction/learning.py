@@ -23,8 +23,6 @@ PACE = 0.35
 """The conditions of an action are selected again when its calls have grown by this share and some were not foretold."""
 ALONE = 150
 """What is news of an action with so many calls changes nothing that was picked for others."""
-EARLY, EARLY_PACE = 100, 0.5
-"""With fewer calls than this, when they have grown by that share: then nearly none is foretold."""
 QUIET = 1.0
 """The same when every one of them was foretold."""
 ALARM = 0.06
@@ -110,7 +108,7 @@ class Learner:
             self._count(action, accepted or verdict == "refuse", state, args)
         self._news[action] = known, wrong
         size, fitted = self.rows[action].total, self._fitted.get(action, 0)
-        pace = ALARM if wrong else QUIET if not known else PACE if fitted >= EARLY else EARLY_PACE
+        pace = ALARM if wrong else QUIET if not known else PACE
         if size >= fitted + max(1.0, pace * fitted):
             self.select({action})
 
