@@ -318,7 +318,8 @@ def test_it_asks_about_what_it_does_not_know() -> None:
 
 
 def test_a_sure_refusal_is_asked_about_only_while_nothing_else_was_tried() -> None:
-    model, sure = InducedActionModel(), ({"open": False}, "enter", {})
+    model = InducedActionModel()
+    sure: tuple[Any, str, dict[str, Any]] = ({"open": False}, "enter", {})
     for _ in range(40):
         model.observe({"open": False}, "enter", {}, False)
     assert model.predict(*sure).verdict == "refuse"

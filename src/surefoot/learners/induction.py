@@ -71,7 +71,7 @@ class InducedActionModel(Spoken):
         >>> [model.predict(state, "cancel", {"order": order}).verdict for order in ("A88", "A89")]
         ['accept', 'refuse']
         >>> model.predict(state, "cancel", {"order": "A39"}).reason
-        "orders[order].status is 'sent', accepted only for 'open' (27 cases)"
+        "orders[order].status is 'sent', accepted only for 'open' (19 cases)"
     """
 
     def __init__(
