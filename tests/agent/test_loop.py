@@ -47,7 +47,7 @@ def kinds(known: WorldMap) -> list[str]:
 def test_begin_records_the_start_its_facts_and_what_is_on_offer_with_signs() -> None:
     known = WorldMap()
     assert begin(House({}), known, seed=3) == "hall"
-    assert kinds(known) == ["map", "visit", "see", "see"]
+    assert kinds(known) == ["map", "see", "see", "visit"]
     assert known.facts("hall") == {"title": "Hall"}
     assert [(c.action, c.to, c.source) for c in known.claims("hall")] == [
         ("north", "garden", "seen"),
@@ -55,13 +55,13 @@ def test_begin_records_the_start_its_facts_and_what_is_on_offer_with_signs() -> 
     ]
 
 
-def test_an_accepted_step_is_an_arrival_a_visit_and_what_is_on_offer_there() -> None:
+def test_an_accepted_step_is_an_arrival_what_is_on_offer_there_and_a_visit() -> None:
     known = WorldMap()
     house = House({"north": moved("garden")})
     begin(house, known)
     before = len(known.journal)
     assert step(house, known, "hall", "north").state == "garden"
-    assert kinds(known)[before:] == ["arrive", "visit", "see", "see"]
+    assert kinds(known)[before:] == ["arrive", "see", "see", "visit"]
     claim = known.claim("hall", "north")
     assert claim is not None
     assert (claim.status, claim.to) == ("confirmed", "garden")

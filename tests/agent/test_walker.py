@@ -567,3 +567,25 @@ def test_targets_must_be_some_states() -> None:
         walk(Corridor(), WorldMap(), "3")
     with pytest.raises(BadArgument, match="targets is empty"):
         walk(Corridor(), WorldMap(), set())
+
+
+def test_a_walk_that_is_cut_off_after_any_entry_finds_all_the_rest() -> None:
+    """Also between an arrival, what is on offer there, and the visit."""
+    edges = {
+        ("a", "x"): ["b"],
+        ("a", "y"): [""],
+        ("b", "x"): ["c"],
+        ("b", "y"): [""],
+        ("c", "y"): [""],
+        ("c", "z"): ["a"],
+    }
+
+    def known_by(known: WorldMap) -> set[tuple[object, ...]]:
+        return {(c.state, c.action, c.to, c.refused, c.status) for c in known.claims()}
+
+    whole = WorldMap()
+    explore(Graph(edges), whole)
+    for upto in range(len(whole.journal) + 1):
+        rest = whole.rebuild(upto)
+        assert explore(Graph(edges), rest).stopped is Stopped.NOTHING_LEFT
+        assert known_by(rest) == known_by(whole), upto

@@ -56,3 +56,16 @@ def test_unvisited_and_claims() -> None:
     assert m.claims("nowhere") == []
     assert m.claim("a", "nothing") is None
     assert m.claim("nowhere", "x") is None
+
+
+def test_arrived_at_and_never_visited_is_where_somebody_was_cut_off() -> None:
+    m = WorldMap(stochastic=True)
+    m.visit("a").see("a", "look", to="sign")
+    m.arrive("a", "roll", "b")
+    m.arrive("a", "roll", "c")
+    m.arrive("a", "go", "d")
+    m.see("d", "back", to="a")
+    assert m.unvisited() == ["sign", "b", "c", "d"]
+    assert m.unvisited(arrived=True) == ["b", "c"]
+    m.visit("b").visit("c")
+    assert m.unvisited(arrived=True) == []

@@ -200,9 +200,9 @@ def look(
     facts = _facts(env, state)
     if facts and noticed is not None and not noticed.is_news(b"facts" + values.encode_state(state), facts):
         facts = {}
-    known.visit(state, facts=facts)
-    if not over:
+    if not over:  # before the visit: whoever is killed in between comes again, as to any place that was never visited
         _see(env, known, state, noticed)
+    known.visit(state, facts=facts)
 
 
 def _facts(env: Environment[Any, Any], state: Any) -> dict[str, Any]:

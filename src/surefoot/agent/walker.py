@@ -190,12 +190,15 @@ class _Walker:
         self._last: tuple[bytes, bytes] | None = None  # the last action taken in it
         self._given_up = _GivenUp()
         self._plan: deque[Leg] = deque()
+        self._cut_off: dict[bytes, Any] = {}  # where somebody was killed on arrival
         self._trail: deque[Step] = deque(maxlen=rules.keep)
         self._stopped: Stopped | None = None
         self._why: str | None = None
 
     def run(self) -> Walk:
         """Walk until there is a reason to stop."""
+        if self._exploring:
+            self._cut_off = {values.encode_state(state): state for state in self._known.unvisited(arrived=True)}
         self._begin()
         try:
             while self._stopped is None:
@@ -266,6 +269,10 @@ class _Walker:
         action = None if self._wanted is None else self._known.next(state, self._wanted)
         if action is None and (self._wanted is None or self._exploring):
             action = self._known.explore(state)
+            if self._cut_off:
+                self._cut_off.pop(values.encode_state(state), None)
+            if self._cut_off and action is None:
+                action = self._known.next(state, self._cut_off.values())
         return None if action is None else Leg(state, action, None)
 
     def _choose_around(self, state: Any) -> Leg | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import values
 from surefoot.errors import BadArgument
-from surefoot.knowledge.fold import DOUBT, OPEN
+from surefoot.knowledge.fold import CONFIRMED, DOUBT, OPEN
 from surefoot.knowledge.layers import Layers
 from surefoot.knowledge.mapcore import MapCore, collection
 from surefoot.knowledge.routes import INFINITE, Route, Router
@@ -304,17 +304,31 @@ class Finding(MapCore):
                 if flags & OPEN
             ]
 
-    def unvisited(self) -> list[Any]:
+    def unvisited(self, *, arrived: bool = False) -> list[Any]:
         """Return the states that are known of but were never visited.
+
+        Args:
+            arrived: only those that an action has led to, and where nothing is known to be on offer: whoever was there
+                was cut off before saying what it found.
+
+        Cost: linear in the map.
 
         Example:
             >>> from surefoot import WorldMap
-            >>> WorldMap().visit("hall").see("hall", "north", to="garden").unvisited()
-            ['garden']
+            >>> m = WorldMap().visit("hall").see("hall", "north", to="garden")
+            >>> _ = m.arrive("hall", "down", "cellar")
+            >>> m.unvisited(), m.unvisited(arrived=True)
+            (['garden', 'cellar'], ['cellar'])
         """
         with self._lock:
             self._catch_up()
-            return [self._state_value(s) for s, visits in enumerate(self._fold.visits) if not visits]
+            fold = self._fold
+            found = [s for s, visits in enumerate(fold.visits) if not visits]
+            if arrived and found:
+                led = {to for to, flags in zip(fold.to, fold.flags, strict=True) if flags & CONFIRMED}
+                led.update(*fold.several.values())
+                found = [s for s in found if s in led and not fold.out[s]]
+            return [self._state_value(s) for s in found]
 
     def _ask(
         self, state: Any, targets: Iterable[Any], confirmed_only: bool
