@@ -12,7 +12,7 @@ each `caution` observes some calls and is asked about as many fresh ones. What i
 - of the worlds, at most 5 % have any wrong answer (more would happen with under 1 % chance if that were so);
 - the upper 95 % bound that is stated of the rate of flakes holds in as many worlds.
 
-Beside it, how often it abstained. About ten minutes of CPU.
+Beside it, how often it abstained.
 """
 
 from __future__ import annotations
