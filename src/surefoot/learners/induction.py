@@ -57,7 +57,7 @@ class InducedActionModel(Spoken):
     512 that went against what was said of them, which are not; all are counted.
 
     Cost: observing takes the time to read some 200 terms (below 1 ms). When the calls of an action have grown by a
-    third (by a half below 100) and not all were foretold (doubled when they were; by 6 % after a wrong answer) its
+    third and not all were foretold (doubled when they were; by 6 % after a wrong answer) its
     conditions are selected again, within that call of `observe`: tenths of a second. A prediction is made with what
     was selected last, and never selects. Memory: what of the states the kept calls can lead to, each part once, and
     their terms' values.
